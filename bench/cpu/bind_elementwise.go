@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"unsafe"
 
 	"hwcal/bench"
 )
@@ -15,7 +14,7 @@ func init() {
 		register(chain, bindElementwise[float32], bindElementwise[float64])
 	}
 	register("dropout", bindDropout[float32, float32], bindDropout[float64, float64])
-	register("bias+gelu+dropout", bindSteps[float32], bindSteps[float64])
+	register("bias+gelu+dropout", bindBiasGELUDropout[float32, float32], bindBiasGELUDropout[float64, float64])
 	register("scale", bindScale[float32, float32], bindScale[float64, float64])
 	register("channel_bias", bindChannelBias[float32, float32], bindChannelBias[float64, float64])
 	register("batchnorm", bindBatchNorm[float32, float32], bindBatchNorm[float64, float64])
@@ -79,35 +78,6 @@ func mapped[S inMemory, T float](ws *workspace, c bench.Chain, m mapping[S, T]) 
 			m.kernel(&dst[at], &src[at], y, width, width, 0, rows, n, m.a, m.b, nt)
 		})
 	})
-}
-
-func bindDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
-	d := newDropper(storedKernelsFor[S, T](ws), c[0].Params.(bench.DropoutParams), len(dst))
-	return storing(ws, c, func(nt bool) func(w *worker) {
-		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) { d.slice(dst[at:][:n], src[at:][:n], at, nt) })
-	}), nil
-}
-
-// bindSteps runs the first step from the input to the output, and those that follow in place, on
-// tiles that stay in L1 between.
-func bindSteps[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	steps, err := newSteps[T](ws, c)
-	if err != nil {
-		return nil, err
-	}
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	width := widthOf(c.Output())
-	work := tilesOf(ws, len(dst), width, orElse(ws.caches.L1, typicalCaches.L1)/2/int(unsafe.Sizeof(T(0))))
-	return elementwise(ws, c.String(), func(w *worker) {
-		for _, t := range work[w.id] {
-			to, from := dst[t.i*width+t.j:], src[t.i*width+t.j:]
-			for _, s := range steps {
-				s(to, width, from, width, t.i, t.j, t.m, t.n)
-				from = to
-			}
-		}
-	}), nil
 }
 
 // widthOf is the length of the rows of a tensor.

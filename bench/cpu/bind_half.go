@@ -15,7 +15,7 @@ func init() {
 	}
 	registerNarrow("scale", bindScale[uint16, float32], nil)
 	registerNarrow("dropout", bindDropout[uint16, float32], nil)
-	registerNarrow("bias+gelu+dropout", bindHalfBlocks, nil)
+	registerNarrow("bias+gelu+dropout", bindBiasGELUDropout[uint16, float32], nil)
 	registerNarrow("softmax", bindSoftmax[uint16, float32], nil)
 	registerNarrow("causal_softmax", bindCausalSoftmax[uint16, float32], nil)
 	registerNarrow("mask+softmax", bindMaskedSoftmax[uint16, float32], nil)
@@ -33,33 +33,6 @@ func nameOf(ws *workspace, c bench.Chain) string {
 		return c.String() + "_" + string(ws.dtype)
 	}
 	return c.String()
-}
-
-// bindHalfBlocks is for what takes so long for an element that it can pass through
-// memory in L1: as fp32, which all steps work on.
-func bindHalfBlocks(ws *workspace, c bench.Chain) (*kernel, error) {
-	blocks, err := blocksOf[float32](ws, blockElems)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := newSteps[float32](ws, c)
-	if err != nil {
-		return nil, err
-	}
-	f := epilogueOf(steps)
-	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	half := halfKernelsFor(ws.dtype, ws.isa)
-	width := widthOf(c.Output())
-	work := tilesOf(ws, len(dst), width, blockElems)
-	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		for _, t := range work[w.id] {
-			lo := t.i*width + t.j
-			hi := lo + t.m*t.n
-			half.inBlocks(blocks[w.id], dst[lo:hi], src[lo:hi], func(x []float32) {
-				f(x, t.n, t.i, t.j, t.m, t.n)
-			})
-		}
-	}), nil
 }
 
 // finishHalf is the epilogue of a layer in fp32, if the chain goes on, and the only

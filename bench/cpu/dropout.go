@@ -12,32 +12,48 @@ func mix(h uint32) uint32 {
 	return (h ^ h>>16) >> 1
 }
 
-// dropper drops elements of a tensor of the given width by their index.
-type dropper[S inMemory, T float] struct {
-	kernel      func(dst, src *S, n int, scale T, least, at uint32, nt bool)
+// dropper drops elements of a tensor by their index.
+type dropper[T float] struct {
 	scale       T
 	least, seed uint32
-	width       int
 }
 
-func newDropper[S inMemory, T float](k *storedKernels[S, T], p bench.DropoutParams, width int) dropper[S, T] {
-	return dropper[S, T]{k.dropout, T(p.Scale()), p.Least(), p.Seed, width}
+func newDropper[T float](op bench.Op) dropper[T] {
+	p := op.Params.(bench.DropoutParams)
+	return dropper[T]{T(p.Scale()), p.Least(), p.Seed}
 }
 
-// step runs over rows that follow each other without a gap at once.
-func (d dropper[S, T]) step(dst []S, ldd int, src []S, lds, i0, j0, m, n int) {
-	if n == d.width && ldd == n && lds == n {
-		m, n = 1, m*n
-	}
-	for i := range m {
-		d.slice(dst[i*ldd:][:n], src[i*lds:][:n], (i0+i)*d.width+j0, false)
-	}
+// at is the counter of the generator before an element.
+func (d dropper[T]) at(element int) uint32 { return d.seed + uint32(element)*weyl }
+
+func bindDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[0])
+	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) {
+			k.dropout(&dst[at], &src[at], n, d.scale, d.least, d.at(at), nt)
+		})
+	}), nil
 }
 
-// slice treats the elements from index first of the tensor on.
-func (d dropper[S, T]) slice(dst, src []S, first int, nt bool) {
-	for at := 0; at < len(src); at += vecCall {
-		n := min(vecCall, len(src)-at)
-		d.kernel(&dst[at], &src[at], n, d.scale, d.least, d.seed+uint32(first+at)*weyl, nt)
+// bindBiasGELUDropout is all three at once, row by row.
+func bindBiasGELUDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[2])
+	src, bias, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
+	width := len(bias)
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachTile(ws, len(dst), width, func(at, j, m, n int) {
+			for end := at + m*width; at < end; at += width {
+				k.addGeluDropout(&dst[at], &src[at], &bias[j], n, d.scale, d.least, d.at(at), nt)
+			}
+		})
+	}), nil
+}
+
+// addGeluThenDropout does in two steps what there is no kernel for.
+func addGeluThenDropout[T float](addGelu mapKernel[T, T], dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)) func(dst, src, y *T, n int, scale T, least, at uint32, nt bool) {
+	return func(dst, src, y *T, n int, scale T, least, at uint32, nt bool) {
+		addGelu(dst, src, y, n, n, n, 1, n, 0, 0, false)
+		dropout(dst, dst, n, scale, least, at, nt)
 	}
 }

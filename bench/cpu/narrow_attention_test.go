@@ -140,7 +140,7 @@ func checkHalfCausalRows(t *testing.T, b *Backend, d schema.DType, threads int) 
 		}
 		for row := range heads * queries {
 			n := seen(row % queries)
-			half.inBlocks(make([]float32, n), want[row*keys:][:n], src[row*keys:][:n], func(x []float32) {
+			half.eachBlock(&want[row*keys], &src[row*keys], n, n, 1, n, func(x []float32, _, _ int) {
 				if op.Name == "scale" {
 					vec.scale.slice(x, x, nil, 0.3, 0)
 				} else {

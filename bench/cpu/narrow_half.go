@@ -100,19 +100,6 @@ func convertRows[D, S any](dst *D, src *S, ldd, lds, m, n int, f func(S) D) {
 // as many of 16 bits before and behind.
 const blockElems = 1024
 
-// inBlocks computes in fp32 on numbers of 16 bits: f gets them in block, which stays in
-// L1, as many at once as it has room for.
-func (k halfKernels) inBlocks(block []float32, dst, src []uint16, f func(x []float32)) {
-	for len(src) > 0 {
-		n := min(len(src), len(block))
-		_ = dst[n-1]
-		k.widen(&block[0], &src[0], n, n, 1, n)
-		f(block[:n])
-		k.roundAhead(&dst[0], &block[0], n, n, 1, n)
-		dst, src = dst[n:], src[n:]
-	}
-}
-
 // widenSlice and roundSlice convert any number of elements.
 func (k halfKernels) widenSlice(dst []float32, src []uint16) {
 	for at := 0; at < len(src); at += vecCall {

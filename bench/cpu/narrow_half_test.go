@@ -120,27 +120,6 @@ func guardedHalves(t *testing.T, n int, front bool) []uint16 {
 	return as[uint16](b)
 }
 
-// Every element passes through a block once.
-func TestInBlocks(t *testing.T) {
-	k := halfKernelsFor(schema.BF16, Portable)
-	for _, n := range []int{0, 1, blockElems - 1, blockElems, 2*blockElems + 1} {
-		src, dst := make([]uint16, n), make([]uint16, n)
-		for i := range src {
-			src[i] = uint16(element.ToBF16(float64(i % 100)))
-		}
-		k.inBlocks(make([]float32, blockElems), dst, src, func(x []float32) {
-			for i := range x {
-				x[i]++
-			}
-		})
-		for i, got := range dst {
-			if want := element.ToBF16(float64(i%100 + 1)); element.BF16(got) != want {
-				t.Fatalf("%d: [%d] = %g, want %g", n, i, element.BF16(got).Float(), want.Float())
-			}
-		}
-	}
-}
-
 // What is done to numbers of 16 bits is what Go does to them, to all there are, NaN and
 // infinity among them.
 func TestHalfKernels(t *testing.T) {

@@ -169,6 +169,9 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	k.dropout(&got[0], &src[0], m*n, 1.5, 1<<29, 77, nt)
 	twin.dropout(&want[0], &src[0], m*n, 1.5, 1<<29, 77, false)
 	compare("dropout")
+	k.addGeluDropout(&got[0], &src[0], &y[0], m*n, 1.5, 1<<29, 77, nt)
+	twin.addGeluDropout(&want[0], &src[0], &y[0], m*n, 1.5, 1<<29, 77, false)
+	compare("addGeluDropout")
 	for name, f := range map[string][2]func(dst *float32, src *uint16, lds, m, n int){
 		"rowSums": {k.rowSums, twin.rowSums}, "rowMaxes": {k.rowMaxes, twin.rowMaxes},
 	} {

@@ -98,6 +98,13 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 				k.dropout(&x[0], &x[0], len(x), scale, least, counter+uint32(j)*weyl, false)
 			})
 		},
+		addGeluDropout: func(dst, src, y *uint16, n int, scale float32, least, counter uint32, _ bool) {
+			half.eachBlock(dst, src, n, n, 1, n, func(x []float32, _, j int) {
+				addTo(&x[0], &x[0], at(y, j), len(x), len(x), len(x), 1, len(x), 0, 0, false)
+				k.gelu.slice(x, x, nil, 0, 0)
+				k.dropout(&x[0], &x[0], len(x), scale, least, counter+uint32(j)*weyl, false)
+			})
+		},
 		softmaxRows: func(dst, src, y *uint16, _ *float32, ldd, lds, ldy, m, n int, scale float32, _ bool) {
 			half.eachRow(src, lds, m, n, func(x []float32, i int) {
 				if y != nil {

@@ -33,9 +33,6 @@ func newSteps[T float](ws *workspace, c bench.Chain) ([]step[T], error) {
 // newStep is the step of a whole chain, nil if no kernel does it at once.
 func newStep[T float](ws *workspace, k *vecKernels[T], c bench.Chain) step[T] {
 	width := widthOf(c.Output())
-	if c.String() == "dropout" {
-		return newDropper(&k.storedKernels, c[0].Params.(bench.DropoutParams), width).step
-	}
 	m := newMapping(ws, k, c)
 	switch {
 	case m.kernel == nil:

@@ -84,6 +84,8 @@ type storedKernels[S inMemory, T float] struct {
 	layerBlock, rmsBlock normBlock[S, T]
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
 	dropout func(dst, src *S, n int, scale T, least, at uint32, nt bool)
+	// addGeluDropout does so with gelu(src[j] + y[j]).
+	addGeluDropout func(dst, src, y *S, n int, scale T, least, at uint32, nt bool)
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],
 	// or the sum of that and y[i*ldy+j] if y is not nil, with the maximum of row i and the
 	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src. It needs

@@ -15,316 +15,7 @@ TEXT ·vecExpBF16AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstbf16avx512<>+4(SB), Z1
 	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z2
 	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+16(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+20(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+24(SB), Z6
-	MOVQ         R8, CX
-	ANDQ         $-16, CX
-	SUBQ         CX, BX
-	SHLQ         $0x01, BX
-	SUBQ         CX, SI
-	SHLQ         $0x01, SI
-
-row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	VPMOVZXWD        (DX), Z7
-	VPMOVZXWD        32(DX), Z9
-	VPMOVZXWD        64(DX), Z11
-	VPMOVZXWD        96(DX), Z13
-	VPSLLD           $0x10, Z7, Z7
-	VPSLLD           $0x10, Z9, Z9
-	VPSLLD           $0x10, Z11, Z11
-	VPSLLD           $0x10, Z13, Z13
-	VMINPS           Z7, Z0, Z7
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z11, Z0, Z11
-	VMINPS           Z13, Z0, Z13
-	VMAXPS           Z7, Z1, Z7
-	VMAXPS           Z9, Z1, Z9
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z13, Z1, Z13
-	VMOVAPS          Z2, Z8
-	VMOVAPS          Z2, Z10
-	VMOVAPS          Z2, Z12
-	VMOVAPS          Z2, Z14
-	VFMADD231PS      Z4, Z7, Z8
-	VFMADD231PS      Z4, Z9, Z10
-	VFMADD231PS      Z4, Z11, Z12
-	VFMADD231PS      Z4, Z13, Z14
-	VSUBPS           Z2, Z8, Z8
-	VSUBPS           Z2, Z10, Z10
-	VSUBPS           Z2, Z12, Z12
-	VSUBPS           Z2, Z14, Z17
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z5, Z10, Z9
-	VFNMADD231PS     Z5, Z12, Z11
-	VFNMADD231PS     Z5, Z17, Z13
-	VFNMADD231PS     Z6, Z8, Z7
-	VFNMADD231PS     Z6, Z10, Z9
-	VFNMADD231PS     Z6, Z12, Z11
-	VFNMADD231PS     Z6, Z17, Z13
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z14
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z16, Z16
-	VSCALEFPS        Z17, Z18, Z18
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfe // VCVTNEPS2BF16 Z14, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc7 // VCVTNEPS2BF16 Z15, Y8
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc8 // VCVTNEPS2BF16 Z16, Y9
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z18, Y10
-	VMOVNTDQ         Y7, (AX)
-	VMOVNTDQ         Y8, 32(AX)
-	VMOVNTDQ         Y9, 64(AX)
-	VMOVNTDQ         Y10, 96(AX)
-	ADDQ             $+128, AX
-	ADDQ             $+128, DX
-	SUBQ             $+64, CX
-	JGE              ntloop
-
-ntdone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	PREFETCHT0       2048(DX)
-	VPMOVZXWD        (DX), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf9 // VCVTNEPS2BF16 Z9, Y7
-	VMOVNTDQ         Y7, (AX)
-	ADDQ             $+32, AX
-	ADDQ             $+32, DX
-	SUBQ             $+16, CX
-	JGE              ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
-	SUBQ $+64, CX
-	JLT  maindone
-	PCALIGN $64
-
-mainloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	VPMOVZXWD        (DX), Z7
-	VPMOVZXWD        32(DX), Z9
-	VPMOVZXWD        64(DX), Z11
-	VPMOVZXWD        96(DX), Z13
-	VPSLLD           $0x10, Z7, Z7
-	VPSLLD           $0x10, Z9, Z9
-	VPSLLD           $0x10, Z11, Z11
-	VPSLLD           $0x10, Z13, Z13
-	VMINPS           Z7, Z0, Z7
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z11, Z0, Z11
-	VMINPS           Z13, Z0, Z13
-	VMAXPS           Z7, Z1, Z7
-	VMAXPS           Z9, Z1, Z9
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z13, Z1, Z13
-	VMOVAPS          Z2, Z8
-	VMOVAPS          Z2, Z10
-	VMOVAPS          Z2, Z12
-	VMOVAPS          Z2, Z14
-	VFMADD231PS      Z4, Z7, Z8
-	VFMADD231PS      Z4, Z9, Z10
-	VFMADD231PS      Z4, Z11, Z12
-	VFMADD231PS      Z4, Z13, Z14
-	VSUBPS           Z2, Z8, Z8
-	VSUBPS           Z2, Z10, Z10
-	VSUBPS           Z2, Z12, Z12
-	VSUBPS           Z2, Z14, Z17
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z5, Z10, Z9
-	VFNMADD231PS     Z5, Z12, Z11
-	VFNMADD231PS     Z5, Z17, Z13
-	VFNMADD231PS     Z6, Z8, Z7
-	VFNMADD231PS     Z6, Z10, Z9
-	VFNMADD231PS     Z6, Z12, Z11
-	VFNMADD231PS     Z6, Z17, Z13
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z14
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z16, Z16
-	VSCALEFPS        Z17, Z18, Z18
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfe // VCVTNEPS2BF16 Z14, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc7 // VCVTNEPS2BF16 Z15, Y8
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc8 // VCVTNEPS2BF16 Z16, Y9
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z18, Y10
-	VMOVDQU16        Y7, (AX)
-	VMOVDQU16        Y8, 32(AX)
-	VMOVDQU16        Y9, 64(AX)
-	VMOVDQU16        Y10, 96(AX)
-	ADDQ             $+128, AX
-	ADDQ             $+128, DX
-	SUBQ             $+64, CX
-	JGE              mainloop
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-	PCALIGN $64
-
-singleloop:
-	PREFETCHT0       2048(DX)
-	VPMOVZXWD        (DX), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf9 // VCVTNEPS2BF16 Z9, Y7
-	VMOVDQU16        Y7, (AX)
-	ADDQ             $+32, AX
-	ADDQ             $+32, DX
-	SUBQ             $+16, CX
-	JGE              singleloop
-
-singledone:
-	ADDQ             $+16, CX
-	JZ               next
-	MOVQ             $0x00000001, R9
-	SHLQ             CL, R9
-	DECQ             R9
-	KMOVW            R9, K1
-	PREFETCHT0       2048(DX)
-	VPMOVZXWD.Z      (DX), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf9 // VCVTNEPS2BF16 Z9, Y7
-	VMOVDQU16        Y7, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecTanhBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
-TEXT ·vecTanhBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+24(FP), BX
-	MOVQ         lds+32(FP), SI
-	MOVQ         m+48(FP), DI
-	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+48(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+52(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+56(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+16(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -345,102 +36,76 @@ row:
 ntloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
-	VPMOVZXWD         (DX), Z5
-	VPMOVZXWD         32(DX), Z9
-	VPMOVZXWD         64(DX), Z13
-	VPMOVZXWD         96(DX), Z17
-	VPSLLD            $0x10, Z5, Z5
-	VPSLLD            $0x10, Z9, Z9
-	VPSLLD            $0x10, Z13, Z13
-	VPSLLD            $0x10, Z17, Z17
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z17, Z18
+	VMOVDQU16         (DX), Z6
+	VPSLLD            $0x10, Z6, Z5
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16         64(DX), Z8
+	VPSLLD            $0x10, Z8, Z7
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMINPS            Z5, Z0, Z5
 	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z17, Z23
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
-	BYTE $0x62; BYTE $0xb2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z16, Y6
-	BYTE $0x62; BYTE $0xb2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfd // VCVTNEPS2BF16 Z21, Y7
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc7 // VCVTNEPS2BF16 Z23, Y8
-	VMOVNTDQ          Y5, (AX)
-	VMOVNTDQ          Y6, 32(AX)
-	VMOVNTDQ          Y7, 64(AX)
-	VMOVNTDQ          Y8, 96(AX)
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z15
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z9
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z12
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z7, Z15
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z8, Z18
+	VSUBPS            Z2, Z9, Z10
+	VSUBPS            Z2, Z12, Z13
+	VSUBPS            Z2, Z15, Z16
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z19, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z19, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z8, Z20
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z8, Z20
+	VMULPS            Z5, Z11, Z11
+	VMULPS            Z6, Z14, Z14
+	VMULPS            Z7, Z17, Z17
+	VMULPS            Z8, Z20, Z20
+	VPERMPS           Z4, Z9, Z5
+	VPERMPS           Z4, Z12, Z6
+	VPERMPS           Z4, Z15, Z7
+	VPERMPS           Z4, Z18, Z8
+	VFMADD213PS       Z5, Z5, Z11
+	VFMADD213PS       Z6, Z6, Z14
+	VFMADD213PS       Z7, Z7, Z17
+	VFMADD213PS       Z8, Z8, Z20
+	VSCALEFPS         Z10, Z11, Z11
+	VSCALEFPS         Z13, Z14, Z14
+	VSCALEFPS         Z16, Z17, Z17
+	VSCALEFPS         Z19, Z20, Z20
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z14, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z17, Z20, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, 64(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -456,26 +121,20 @@ ntsingleloop:
 	PREFETCHT0        2048(DX)
 	VPMOVZXWD         (DX), Z5
 	VPSLLD            $0x10, Z5, Z5
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z5, Z8
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
 	VMOVNTDQ          Y5, (AX)
 	ADDQ              $+32, AX
@@ -494,102 +153,76 @@ main:
 mainloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
-	VPMOVZXWD         (DX), Z5
-	VPMOVZXWD         32(DX), Z9
-	VPMOVZXWD         64(DX), Z13
-	VPMOVZXWD         96(DX), Z17
-	VPSLLD            $0x10, Z5, Z5
-	VPSLLD            $0x10, Z9, Z9
-	VPSLLD            $0x10, Z13, Z13
-	VPSLLD            $0x10, Z17, Z17
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z17, Z18
+	VMOVDQU16         (DX), Z6
+	VPSLLD            $0x10, Z6, Z5
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16         64(DX), Z8
+	VPSLLD            $0x10, Z8, Z7
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMINPS            Z5, Z0, Z5
 	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z17, Z23
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
-	BYTE $0x62; BYTE $0xb2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z16, Y6
-	BYTE $0x62; BYTE $0xb2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfd // VCVTNEPS2BF16 Z21, Y7
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc7 // VCVTNEPS2BF16 Z23, Y8
-	VMOVDQU16         Y5, (AX)
-	VMOVDQU16         Y6, 32(AX)
-	VMOVDQU16         Y7, 64(AX)
-	VMOVDQU16         Y8, 96(AX)
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z15
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z9
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z12
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z7, Z15
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z8, Z18
+	VSUBPS            Z2, Z9, Z10
+	VSUBPS            Z2, Z12, Z13
+	VSUBPS            Z2, Z15, Z16
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z19, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z19, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z8, Z20
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z8, Z20
+	VMULPS            Z5, Z11, Z11
+	VMULPS            Z6, Z14, Z14
+	VMULPS            Z7, Z17, Z17
+	VMULPS            Z8, Z20, Z20
+	VPERMPS           Z4, Z9, Z5
+	VPERMPS           Z4, Z12, Z6
+	VPERMPS           Z4, Z15, Z7
+	VPERMPS           Z4, Z18, Z8
+	VFMADD213PS       Z5, Z5, Z11
+	VFMADD213PS       Z6, Z6, Z14
+	VFMADD213PS       Z7, Z7, Z17
+	VFMADD213PS       Z8, Z8, Z20
+	VSCALEFPS         Z10, Z11, Z11
+	VSCALEFPS         Z13, Z14, Z14
+	VSCALEFPS         Z16, Z17, Z17
+	VSCALEFPS         Z19, Z20, Z20
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z14, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVDQU16         Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z17, Z20, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVDQU16         Z5, 64(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -605,26 +238,20 @@ singleloop:
 	PREFETCHT0        2048(DX)
 	VPMOVZXWD         (DX), Z5
 	VPSLLD            $0x10, Z5, Z5
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z5, Z8
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
 	VMOVDQU16         Y5, (AX)
 	ADDQ              $+32, AX
@@ -642,26 +269,20 @@ singledone:
 	PREFETCHT0        2048(DX)
 	VPMOVZXWD.Z       (DX), K1, Z5
 	VPSLLD            $0x10, Z5, Z5
-	VANDPS.BCST       vecConstbf16avx512<>+60(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+64(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+68(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+88(SB), Z5, Z8
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
 	VMOVDQU16         Y5, K1, (AX)
 
@@ -673,16 +294,20 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
-TEXT ·vecReluBF16AVX512(SB), NOSPLIT, $0-73
+// func vecTanhBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·vecTanhBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         ldd+24(FP), BX
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+168(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+172(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+176(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+180(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -696,51 +321,387 @@ row:
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
+	SUBQ  $+64, CX
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	VMOVDQU16         (DX), Z6
+	VPSLLD            $0x10, Z6, Z5
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16         64(DX), Z8
+	VPSLLD            $0x10, Z8, Z7
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z9
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z6, Z12
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z7, Z15
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z8, Z18
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z18, Z19
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z20, Z18
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z18, Z23
+	VMULPS            Z9, Z9, Z14
+	VMULPS            Z12, Z12, Z20
+	VMULPS            Z15, Z15, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z15, Z15, Z15
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z9, Z14, Z11
+	VFMADD213PS       Z12, Z20, Z17
+	VFMADD213PS       Z15, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z10, Z10
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z10, Z9
+	VSUBPS            Z2, Z13, Z12
+	VSUBPS            Z2, Z16, Z14
+	VSUBPS            Z2, Z19, Z15
+	VFMADD213PS       Z9, Z10, Z11
+	VFMADD213PS       Z12, Z13, Z17
+	VFMADD213PS       Z14, Z16, Z21
+	VFMADD213PS       Z15, Z19, Z23
+	VADDPS            Z3, Z11, Z9
+	VADDPS            Z3, Z17, Z10
+	VADDPS            Z3, Z21, Z12
+	VADDPS            Z3, Z23, Z13
+	VDIVPS            Z9, Z11, Z11
+	VDIVPS            Z10, Z17, Z17
+	VDIVPS            Z12, Z21, Z21
+	VDIVPS            Z13, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z11
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z6, Z17
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z7, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z8, Z23
+	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z17, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x47; BYTE $0x40; BYTE $0x72; BYTE $0xed // VCVTNE2PS2BF16 Z21, Z23, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, 64(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               ntloop
+
+ntdone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0        2048(DX)
+	VPMOVZXWD         (DX), Z5
+	VPSLLD            $0x10, Z5, Z5
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z8
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
+	VMOVNTDQ          Y5, (AX)
+	ADDQ              $+32, AX
+	ADDQ              $+32, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
+	SUBQ $+64, CX
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	VMOVDQU16         (DX), Z6
+	VPSLLD            $0x10, Z6, Z5
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16         64(DX), Z8
+	VPSLLD            $0x10, Z8, Z7
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z9
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z6, Z12
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z7, Z15
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z8, Z18
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z18, Z19
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z20, Z18
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z18, Z23
+	VMULPS            Z9, Z9, Z14
+	VMULPS            Z12, Z12, Z20
+	VMULPS            Z15, Z15, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z15, Z15, Z15
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z9, Z14, Z11
+	VFMADD213PS       Z12, Z20, Z17
+	VFMADD213PS       Z15, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z10, Z10
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z10, Z9
+	VSUBPS            Z2, Z13, Z12
+	VSUBPS            Z2, Z16, Z14
+	VSUBPS            Z2, Z19, Z15
+	VFMADD213PS       Z9, Z10, Z11
+	VFMADD213PS       Z12, Z13, Z17
+	VFMADD213PS       Z14, Z16, Z21
+	VFMADD213PS       Z15, Z19, Z23
+	VADDPS            Z3, Z11, Z9
+	VADDPS            Z3, Z17, Z10
+	VADDPS            Z3, Z21, Z12
+	VADDPS            Z3, Z23, Z13
+	VDIVPS            Z9, Z11, Z11
+	VDIVPS            Z10, Z17, Z17
+	VDIVPS            Z12, Z21, Z21
+	VDIVPS            Z13, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z11
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z6, Z17
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z7, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z8, Z23
+	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z17, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVDQU16         Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x47; BYTE $0x40; BYTE $0x72; BYTE $0xed // VCVTNE2PS2BF16 Z21, Z23, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVDQU16         Z5, 64(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               mainloop
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0        2048(DX)
+	VPMOVZXWD         (DX), Z5
+	VPSLLD            $0x10, Z5, Z5
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z8
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
+	VMOVDQU16         Y5, (AX)
+	ADDQ              $+32, AX
+	ADDQ              $+32, DX
+	SUBQ              $+16, CX
+	JGE               singleloop
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	PREFETCHT0        2048(DX)
+	VPMOVZXWD.Z       (DX), K1, Z5
+	VPSLLD            $0x10, Z5, Z5
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z8
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
+	VMOVDQU16         Y5, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecReluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+TEXT ·vecReluBF16AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+220(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SUBQ         CX, BX
+	SHLQ         $0x01, BX
+	SUBQ         CX, SI
+	SHLQ         $0x01, SI
+	VMOVUPS      vecConstbf16avx512<>+104(SB), Z2
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
 	SUBQ  $+128, CX
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, (AX)
-	VPMOVZXWD 32(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 32(AX)
-	VPMOVZXWD 64(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 64(AX)
-	VPMOVZXWD 96(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 96(AX)
-	VPMOVZXWD 128(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 128(AX)
-	VPMOVZXWD 160(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 160(AX)
-	VPMOVZXWD 192(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 192(AX)
-	VPMOVZXWD 224(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 224(AX)
+	VMOVDQU16 (DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, (AX)
+	VMOVDQU16 64(DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, 64(AX)
+	VMOVDQU16 128(DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, 128(AX)
+	VMOVDQU16 192(DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, 192(AX)
 	ADDQ      $+256, AX
 	ADDQ      $+256, DX
 	SUBQ      $+128, CX
@@ -753,11 +714,11 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, (AX)
+	VMOVDQU16 (DX), Y2
+	VPMAXSW   Y0, Y2, Y3
+	VPCMPUW   $0x06, Y1, Y2, K1
+	VMOVDQU16 Y2, K1, Y3
+	VMOVNTDQ  Y3, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -772,46 +733,26 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z1
-	VPMOVZXWD 32(DX), Z2
-	VPMOVZXWD 64(DX), Z3
-	VPMOVZXWD 96(DX), Z4
-	VPMOVZXWD 128(DX), Z5
-	VPMOVZXWD 160(DX), Z6
-	VPMOVZXWD 192(DX), Z7
-	VPMOVZXWD 224(DX), Z8
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z8, Z8
-	VMAXPS    Z1, Z0, Z1
-	VMAXPS    Z2, Z0, Z2
-	VMAXPS    Z3, Z0, Z3
-	VMAXPS    Z4, Z0, Z4
-	VMAXPS    Z5, Z0, Z5
-	VMAXPS    Z6, Z0, Z6
-	VMAXPS    Z7, Z0, Z7
-	VMAXPS    Z8, Z0, Z8
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z3, Y3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z5, Y5
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	VMOVDQU16 Y1, (AX)
-	VMOVDQU16 Y2, 32(AX)
-	VMOVDQU16 Y3, 64(AX)
-	VMOVDQU16 Y4, 96(AX)
-	VMOVDQU16 Y5, 128(AX)
-	VMOVDQU16 Y6, 160(AX)
-	VMOVDQU16 Y7, 192(AX)
-	VMOVDQU16 Y8, 224(AX)
+	VMOVDQU16 (DX), Z2
+	VMOVDQU16 64(DX), Z4
+	VMOVDQU16 128(DX), Z6
+	VMOVDQU16 192(DX), Z8
+	VPMAXSW   Z0, Z2, Z3
+	VPMAXSW   Z0, Z4, Z5
+	VPMAXSW   Z0, Z6, Z7
+	VPMAXSW   Z0, Z8, Z9
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VPCMPUW   $0x06, Z1, Z4, K2
+	VPCMPUW   $0x06, Z1, Z6, K3
+	VPCMPUW   $0x06, Z1, Z8, K4
+	VMOVDQU16 Z2, K1, Z3
+	VMOVDQU16 Z4, K2, Z5
+	VMOVDQU16 Z6, K3, Z7
+	VMOVDQU16 Z8, K4, Z9
+	VMOVDQU16 Z3, (AX)
+	VMOVDQU16 Z5, 64(AX)
+	VMOVDQU16 Z7, 128(AX)
+	VMOVDQU16 Z9, 192(AX)
 	ADDQ      $+256, AX
 	ADDQ      $+256, DX
 	SUBQ      $+128, CX
@@ -824,11 +765,11 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16 Y1, (AX)
+	VMOVDQU16 (DX), Y2
+	VPMAXSW   Y0, Y2, Y3
+	VPCMPUW   $0x06, Y1, Y2, K1
+	VMOVDQU16 Y2, K1, Y3
+	VMOVDQU16 Y3, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -841,11 +782,11 @@ singledone:
 	SHLQ        CL, R9
 	DECQ        R9
 	KMOVW       R9, K1
-	VPMOVZXWD.Z (DX), K1, Z1
-	VPSLLD      $0x10, Z1, Z1
-	VMAXPS      Z1, Z0, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, K1, (AX)
+	VMOVDQU16.Z (DX), K1, Y2
+	VPMAXSW     Y0, Y2, Y3
+	VPCMPUW     $0x06, Y1, Y2, K2
+	VMOVDQU16   Y2, K2, Y3
+	VMOVDQU16   Y3, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -864,14 +805,14 @@ TEXT ·vecGeluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+96(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
-	VMOVUPS      vecConstbf16avx512<>+104(SB), Z3
-	VMOVUPS      vecConstbf16avx512<>+168(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+232(SB), Z5
-	VMOVUPS      vecConstbf16avx512<>+296(SB), Z6
-	VMOVUPS      vecConstbf16avx512<>+360(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+224(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+228(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+232(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+296(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+360(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+424(SB), Z6
+	VMOVUPS      vecConstbf16avx512<>+488(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -892,43 +833,41 @@ row:
 ntloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
-	VPMOVZXWD        (DX), Z8
-	VPMOVZXWD        32(DX), Z10
-	VPMOVZXWD        64(DX), Z12
-	VPMOVZXWD        96(DX), Z14
-	VPSLLD           $0x10, Z8, Z8
-	VPSLLD           $0x10, Z10, Z10
-	VPSLLD           $0x10, Z12, Z12
-	VPSLLD           $0x10, Z14, Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMOVDQU16        (DX), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMOVDQU16        64(DX), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -936,7 +875,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -944,7 +883,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -952,26 +891,26 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z12, Y10
-	BYTE $0x62; BYTE $0x12; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z27, Y11
-	VMOVNTDQ         Y8, (AX)
-	VMOVNTDQ         Y9, 32(AX)
-	VMOVNTDQ         Y10, 64(AX)
-	VMOVNTDQ         Y11, 96(AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z8, Z9, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, (AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x40; BYTE $0x72; BYTE $0xc2 // VCVTNE2PS2BF16 Z10, Z27, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, 64(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -990,9 +929,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1021,43 +960,41 @@ main:
 mainloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
-	VPMOVZXWD        (DX), Z8
-	VPMOVZXWD        32(DX), Z10
-	VPMOVZXWD        64(DX), Z12
-	VPMOVZXWD        96(DX), Z14
-	VPSLLD           $0x10, Z8, Z8
-	VPSLLD           $0x10, Z10, Z10
-	VPSLLD           $0x10, Z12, Z12
-	VPSLLD           $0x10, Z14, Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMOVDQU16        (DX), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMOVDQU16        64(DX), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -1065,7 +1002,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -1073,7 +1010,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -1081,26 +1018,26 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z12, Y10
-	BYTE $0x62; BYTE $0x12; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z27, Y11
-	VMOVDQU16        Y8, (AX)
-	VMOVDQU16        Y9, 32(AX)
-	VMOVDQU16        Y10, 64(AX)
-	VMOVDQU16        Y11, 96(AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z8, Z9, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVDQU16        Z8, (AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x40; BYTE $0x72; BYTE $0xc2 // VCVTNE2PS2BF16 Z10, Z27, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVDQU16        Z8, 64(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -1119,9 +1056,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1152,9 +1089,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+424(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1185,12 +1122,12 @@ TEXT ·vecSiluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+428(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+432(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+436(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+440(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+444(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+556(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+560(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+564(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1211,106 +1148,104 @@ row:
 ntloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
-	VPMOVZXWD         (DX), Z6
-	VPMOVZXWD         32(DX), Z10
-	VPMOVZXWD         64(DX), Z14
-	VPMOVZXWD         96(DX), Z18
-	VPSLLD            $0x10, Z6, Z6
-	VPSLLD            $0x10, Z10, Z10
-	VPSLLD            $0x10, Z14, Z14
-	VPSLLD            $0x10, Z18, Z18
-	VMAXPS            Z6, Z1, Z7
-	VMAXPS            Z10, Z1, Z11
-	VMAXPS            Z14, Z1, Z15
-	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z11, Z0, Z11
-	VMINPS            Z15, Z0, Z15
+	VMOVDQU16         (DX), Z7
+	VPSLLD            $0x10, Z7, Z6
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z7, Z7
+	VMOVDQU16         64(DX), Z9
+	VPSLLD            $0x10, Z9, Z8
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMAXPS            Z6, Z1, Z10
+	VMAXPS            Z7, Z1, Z13
+	VMAXPS            Z8, Z1, Z16
+	VMAXPS            Z9, Z1, Z19
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
 	VMINPS            Z19, Z0, Z19
-	VMOVAPS           Z3, Z8
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z19, Z20
-	VSUBPS            Z3, Z8, Z9
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z16, Z17
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z10, Z11
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z19, Z20
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z21, Z19
-	VMOVAPS           Z4, Z9
-	VMOVAPS           Z4, Z13
-	VMOVAPS           Z4, Z17
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z21, Z19
+	VMOVAPS           Z4, Z12
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z19, Z21
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z11, Z13
-	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z19, Z21
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
 	VFMADD213PS       Z2, Z19, Z21
-	VMULPS            Z7, Z9, Z9
-	VMULPS            Z11, Z13, Z13
-	VMULPS            Z15, Z17, Z17
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
 	VMULPS            Z19, Z21, Z21
-	VPERMPS           Z5, Z8, Z7
-	VPERMPS           Z5, Z12, Z11
-	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z11, Z10
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
 	VPERMPS           Z5, Z20, Z19
-	VPSLLD            $0x13, Z8, Z8
-	VPSLLD            $0x13, Z12, Z12
-	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z11, Z11
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z7, Z7
-	VPADDD            Z12, Z11, Z11
-	VPADDD            Z16, Z15, Z15
+	VPADDD            Z11, Z10, Z10
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
 	VPADDD            Z20, Z19, Z19
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z11, Z11, Z13
-	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
 	VFMADD213PS       Z19, Z19, Z21
-	VADDPS            Z2, Z9, Z9
-	VADDPS            Z2, Z13, Z13
-	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z12, Z10
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
 	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z10, Z12, Z11
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
 	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z10, Z10, Z11
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
 	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
-	VCMPPS            $0x06, Z1, Z10, K2
-	VCMPPS            $0x06, Z1, Z14, K3
-	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfc // VCVTNEPS2BF16 Z12, Y7
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z16, Y8
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xcc // VCVTNEPS2BF16 Z20, Y9
-	VMOVNTDQ          Y6, (AX)
-	VMOVNTDQ          Y7, 32(AX)
-	VMOVNTDQ          Y8, 64(AX)
-	VMOVNTDQ          Y9, 96(AX)
+	VCMPPS            $0x06, Z1, Z7, K2
+	VCMPPS            $0x06, Z1, Z8, K3
+	VCMPPS            $0x06, Z1, Z9, K4
+	VMULPS.Z          Z6, Z11, K1, Z11
+	VMULPS.Z          Z7, Z14, K2, Z14
+	VMULPS.Z          Z8, Z17, K3, Z17
+	VMULPS.Z          Z9, Z20, K4, Z20
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z14, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z17, Z20, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, 64(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -1329,11 +1264,11 @@ ntsingleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1365,106 +1300,104 @@ main:
 mainloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
-	VPMOVZXWD         (DX), Z6
-	VPMOVZXWD         32(DX), Z10
-	VPMOVZXWD         64(DX), Z14
-	VPMOVZXWD         96(DX), Z18
-	VPSLLD            $0x10, Z6, Z6
-	VPSLLD            $0x10, Z10, Z10
-	VPSLLD            $0x10, Z14, Z14
-	VPSLLD            $0x10, Z18, Z18
-	VMAXPS            Z6, Z1, Z7
-	VMAXPS            Z10, Z1, Z11
-	VMAXPS            Z14, Z1, Z15
-	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z11, Z0, Z11
-	VMINPS            Z15, Z0, Z15
+	VMOVDQU16         (DX), Z7
+	VPSLLD            $0x10, Z7, Z6
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z7, Z7
+	VMOVDQU16         64(DX), Z9
+	VPSLLD            $0x10, Z9, Z8
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMAXPS            Z6, Z1, Z10
+	VMAXPS            Z7, Z1, Z13
+	VMAXPS            Z8, Z1, Z16
+	VMAXPS            Z9, Z1, Z19
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
 	VMINPS            Z19, Z0, Z19
-	VMOVAPS           Z3, Z8
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z19, Z20
-	VSUBPS            Z3, Z8, Z9
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z16, Z17
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z10, Z11
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z19, Z20
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z21, Z19
-	VMOVAPS           Z4, Z9
-	VMOVAPS           Z4, Z13
-	VMOVAPS           Z4, Z17
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z21, Z19
+	VMOVAPS           Z4, Z12
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z19, Z21
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z11, Z13
-	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z19, Z21
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
 	VFMADD213PS       Z2, Z19, Z21
-	VMULPS            Z7, Z9, Z9
-	VMULPS            Z11, Z13, Z13
-	VMULPS            Z15, Z17, Z17
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
 	VMULPS            Z19, Z21, Z21
-	VPERMPS           Z5, Z8, Z7
-	VPERMPS           Z5, Z12, Z11
-	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z11, Z10
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
 	VPERMPS           Z5, Z20, Z19
-	VPSLLD            $0x13, Z8, Z8
-	VPSLLD            $0x13, Z12, Z12
-	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z11, Z11
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z7, Z7
-	VPADDD            Z12, Z11, Z11
-	VPADDD            Z16, Z15, Z15
+	VPADDD            Z11, Z10, Z10
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
 	VPADDD            Z20, Z19, Z19
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z11, Z11, Z13
-	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
 	VFMADD213PS       Z19, Z19, Z21
-	VADDPS            Z2, Z9, Z9
-	VADDPS            Z2, Z13, Z13
-	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z12, Z10
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
 	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z10, Z12, Z11
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
 	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z10, Z10, Z11
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
 	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
-	VCMPPS            $0x06, Z1, Z10, K2
-	VCMPPS            $0x06, Z1, Z14, K3
-	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfc // VCVTNEPS2BF16 Z12, Y7
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z16, Y8
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xcc // VCVTNEPS2BF16 Z20, Y9
-	VMOVDQU16         Y6, (AX)
-	VMOVDQU16         Y7, 32(AX)
-	VMOVDQU16         Y8, 64(AX)
-	VMOVDQU16         Y9, 96(AX)
+	VCMPPS            $0x06, Z1, Z7, K2
+	VCMPPS            $0x06, Z1, Z8, K3
+	VCMPPS            $0x06, Z1, Z9, K4
+	VMULPS.Z          Z6, Z11, K1, Z11
+	VMULPS.Z          Z7, Z14, K2, Z14
+	VMULPS.Z          Z8, Z17, K3, Z17
+	VMULPS.Z          Z9, Z20, K4, Z20
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z14, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVDQU16         Z6, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z17, Z20, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVDQU16         Z6, 64(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -1483,11 +1416,11 @@ singleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1521,11 +1454,11 @@ singledone:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1566,6 +1499,7 @@ TEXT ·vecScaleBF16AVX512(SB), NOSPLIT, $0-73
 	SHLQ         $0x01, BX
 	SUBQ         CX, SI
 	SHLQ         $0x01, SI
+	VMOVUPS      vecConstbf16avx512<>+104(SB), Z1
 
 row:
 	MOVQ  R8, CX
@@ -1578,50 +1512,42 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, (AX)
-	VPMOVZXWD 32(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 32(AX)
-	VPMOVZXWD 64(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 64(AX)
-	VPMOVZXWD 96(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 96(AX)
-	VPMOVZXWD 128(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 128(AX)
-	VPMOVZXWD 160(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 160(AX)
-	VPMOVZXWD 192(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 192(AX)
-	VPMOVZXWD 224(DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	SUBQ      $+128, CX
-	JGE       ntloop
+	VMOVDQU16   (DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, (AX)
+	VMOVDQU16   64(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 64(AX)
+	VMOVDQU16   128(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 128(AX)
+	VMOVDQU16   192(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	SUBQ        $+128, CX
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
@@ -1630,11 +1556,11 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ  Y1, (AX)
+	VPMOVZXWD (DX), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
+	VMOVNTDQ  Y2, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -1649,50 +1575,42 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z1
-	VPMOVZXWD 32(DX), Z2
-	VPMOVZXWD 64(DX), Z3
-	VPMOVZXWD 96(DX), Z4
-	VPMOVZXWD 128(DX), Z5
-	VPMOVZXWD 160(DX), Z6
-	VPMOVZXWD 192(DX), Z7
-	VPMOVZXWD 224(DX), Z8
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z8, Z8
-	VMULPS    Z0, Z1, Z1
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VMULPS    Z0, Z4, Z4
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z0, Z6, Z6
-	VMULPS    Z0, Z7, Z7
-	VMULPS    Z0, Z8, Z8
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z3, Y3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z5, Y5
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	VMOVDQU16 Y1, (AX)
-	VMOVDQU16 Y2, 32(AX)
-	VMOVDQU16 Y3, 64(AX)
-	VMOVDQU16 Y4, 96(AX)
-	VMOVDQU16 Y5, 128(AX)
-	VMOVDQU16 Y6, 160(AX)
-	VMOVDQU16 Y7, 192(AX)
-	VMOVDQU16 Y8, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	SUBQ      $+128, CX
-	JGE       mainloop
+	VMOVDQU16   (DX), Z3
+	VMOVDQU16   64(DX), Z5
+	VMOVDQU16   128(DX), Z7
+	VMOVDQU16   192(DX), Z9
+	VPSLLD      $0x10, Z3, Z2
+	VPSLLD      $0x10, Z5, Z4
+	VPSLLD      $0x10, Z7, Z6
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z4, Z4
+	VMULPS      Z0, Z6, Z6
+	VMULPS      Z0, Z8, Z8
+	VMULPS      Z0, Z3, Z3
+	VMULPS      Z0, Z5, Z5
+	VMULPS      Z0, Z7, Z7
+	VMULPS      Z0, Z9, Z9
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x57; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNE2PS2BF16 Z4, Z5, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x47; BYTE $0x48; BYTE $0x72; BYTE $0xe6 // VCVTNE2PS2BF16 Z6, Z7, Z4
+	BYTE $0x62; BYTE $0xd2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNE2PS2BF16 Z8, Z9, Z5
+	VPERMW      Z2, Z1, Z2
+	VPERMW      Z3, Z1, Z3
+	VPERMW      Z4, Z1, Z4
+	VPERMW      Z5, Z1, Z5
+	VMOVDQU16   Z2, (AX)
+	VMOVDQU16   Z3, 64(AX)
+	VMOVDQU16   Z4, 128(AX)
+	VMOVDQU16   Z5, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	SUBQ        $+128, CX
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
@@ -1701,11 +1619,11 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16 Y1, (AX)
+	VPMOVZXWD (DX), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMULPS    Z0, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
+	VMOVDQU16 Y2, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -1718,11 +1636,11 @@ singledone:
 	SHLQ        CL, R9
 	DECQ        R9
 	KMOVW       R9, K1
-	VPMOVZXWD.Z (DX), K1, Z1
-	VPSLLD      $0x10, Z1, Z1
-	VMULPS      Z0, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, K1, (AX)
+	VPMOVZXWD.Z (DX), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMULPS      Z0, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
+	VMOVDQU16   Y2, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -1735,20 +1653,21 @@ next:
 // func vecAffineRowsBF16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL
 TEXT ·vecAffineRowsBF16AVX512(SB), NOSPLIT, $0-65
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+32(FP), BX
-	MOVQ lds+40(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ a+16(FP), R9
-	MOVQ b+24(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x01, BX
-	SUBQ CX, SI
-	SHLQ $0x01, SI
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), DX
+	MOVQ    ldd+32(FP), BX
+	MOVQ    lds+40(FP), SI
+	MOVQ    m+48(FP), DI
+	MOVQ    n+56(FP), R8
+	MOVQ    a+16(FP), R9
+	MOVQ    b+24(FP), R10
+	MOVQ    R8, CX
+	ANDQ    $-16, CX
+	SUBQ    CX, BX
+	SHLQ    $0x01, BX
+	SUBQ    CX, SI
+	SHLQ    $0x01, SI
+	VMOVUPS vecConstbf16avx512<>+104(SB), Z2
 
 row:
 	VBROADCASTSS (R9), Z0
@@ -1765,58 +1684,50 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, (AX)
-	VPMOVZXWD 32(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 32(AX)
-	VPMOVZXWD 64(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 64(AX)
-	VPMOVZXWD 96(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 96(AX)
-	VPMOVZXWD 128(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 128(AX)
-	VPMOVZXWD 160(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 160(AX)
-	VPMOVZXWD 192(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 192(AX)
-	VPMOVZXWD 224(DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	SUBQ      $+128, CX
-	JGE       ntloop
+	VMOVDQU16   (DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, (AX)
+	VMOVDQU16   64(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 64(AX)
+	VMOVDQU16   128(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 128(AX)
+	VMOVDQU16   192(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	SUBQ        $+128, CX
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
@@ -1825,12 +1736,12 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVNTDQ  Y2, (AX)
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z1, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z3, Y3
+	VMOVNTDQ  Y3, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -1845,58 +1756,50 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z2
-	VPMOVZXWD 32(DX), Z3
-	VPMOVZXWD 64(DX), Z4
-	VPMOVZXWD 96(DX), Z5
-	VPMOVZXWD 128(DX), Z6
-	VPMOVZXWD 160(DX), Z7
-	VPMOVZXWD 192(DX), Z8
-	VPMOVZXWD 224(DX), Z9
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z8, Z8
-	VPSLLD    $0x10, Z9, Z9
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VMULPS    Z0, Z4, Z4
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z0, Z6, Z6
-	VMULPS    Z0, Z7, Z7
-	VMULPS    Z0, Z8, Z8
-	VMULPS    Z0, Z9, Z9
-	VADDPS    Z1, Z2, Z2
-	VADDPS    Z1, Z3, Z3
-	VADDPS    Z1, Z4, Z4
-	VADDPS    Z1, Z5, Z5
-	VADDPS    Z1, Z6, Z6
-	VADDPS    Z1, Z7, Z7
-	VADDPS    Z1, Z8, Z8
-	VADDPS    Z1, Z9, Z9
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z3, Y3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z5, Y5
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVDQU16 Y2, (AX)
-	VMOVDQU16 Y3, 32(AX)
-	VMOVDQU16 Y4, 64(AX)
-	VMOVDQU16 Y5, 96(AX)
-	VMOVDQU16 Y6, 128(AX)
-	VMOVDQU16 Y7, 160(AX)
-	VMOVDQU16 Y8, 192(AX)
-	VMOVDQU16 Y9, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	SUBQ      $+128, CX
-	JGE       mainloop
+	VMOVDQU16   (DX), Z4
+	VMOVDQU16   64(DX), Z6
+	VMOVDQU16   128(DX), Z8
+	VMOVDQU16   192(DX), Z10
+	VPSLLD      $0x10, Z4, Z3
+	VPSLLD      $0x10, Z6, Z5
+	VPSLLD      $0x10, Z8, Z7
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMULPS      Z0, Z3, Z3
+	VMULPS      Z0, Z5, Z5
+	VMULPS      Z0, Z7, Z7
+	VMULPS      Z0, Z9, Z9
+	VADDPS      Z1, Z3, Z3
+	VADDPS      Z1, Z5, Z5
+	VADDPS      Z1, Z7, Z7
+	VADDPS      Z1, Z9, Z9
+	VMULPS      Z0, Z4, Z4
+	VMULPS      Z0, Z6, Z6
+	VMULPS      Z0, Z8, Z8
+	VMULPS      Z0, Z10, Z10
+	VADDPS      Z1, Z4, Z4
+	VADDPS      Z1, Z6, Z6
+	VADDPS      Z1, Z8, Z8
+	VADDPS      Z1, Z10, Z10
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x4f; BYTE $0x48; BYTE $0x72; BYTE $0xe5 // VCVTNE2PS2BF16 Z5, Z6, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x3f; BYTE $0x48; BYTE $0x72; BYTE $0xef // VCVTNE2PS2BF16 Z7, Z8, Z5
+	BYTE $0x62; BYTE $0xd2; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z9, Z10, Z6
+	VPERMW      Z3, Z2, Z3
+	VPERMW      Z4, Z2, Z4
+	VPERMW      Z5, Z2, Z5
+	VPERMW      Z6, Z2, Z6
+	VMOVDQU16   Z3, (AX)
+	VMOVDQU16   Z4, 64(AX)
+	VMOVDQU16   Z5, 128(AX)
+	VMOVDQU16   Z6, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	SUBQ        $+128, CX
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
@@ -1905,12 +1808,12 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMULPS    Z0, Z2, Z2
-	VADDPS    Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVDQU16 Y2, (AX)
+	VPMOVZXWD (DX), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z1, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z3, Y3
+	VMOVDQU16 Y3, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -1923,11 +1826,11 @@ singledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	VPMOVZXWD.Z (DX), K1, Z2
-	VPSLLD      $0x10, Z2, Z2
-	VMULPS      Z0, Z2, Z2
-	VADDPS      Z1, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc2 // VCVTNEPS2BF16 Z2, Y0
+	VPMOVZXWD.Z (DX), K1, Z3
+	VPSLLD      $0x10, Z3, Z3
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z3, Y0
 	VMOVDQU16   Y0, K1, (AX)
 
 next:
@@ -1941,22 +1844,23 @@ next:
 // func vecAddBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL
 TEXT ·vecAddBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ y+16(FP), R9
-	MOVQ ldy+40(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x01, BX
-	SUBQ CX, SI
-	SHLQ $0x01, SI
-	SUBQ CX, R10
-	SHLQ $0x01, R10
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	MOVQ    m+48(FP), DI
+	MOVQ    n+56(FP), R8
+	MOVQ    y+16(FP), R9
+	MOVQ    ldy+40(FP), R10
+	MOVQ    R8, CX
+	ANDQ    $-16, CX
+	SUBQ    CX, BX
+	SHLQ    $0x01, BX
+	SUBQ    CX, SI
+	SHLQ    $0x01, SI
+	SUBQ    CX, R10
+	SHLQ    $0x01, R10
+	VMOVUPS vecConstbf16avx512<>+104(SB), Z0
 
 row:
 	MOVQ  R8, CX
@@ -1969,67 +1873,55 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
-	VPMOVZXWD 32(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 32(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 32(AX)
-	VPMOVZXWD 64(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 64(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 64(AX)
-	VPMOVZXWD 96(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 96(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 96(AX)
-	VPMOVZXWD 128(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 128(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 128(AX)
-	VPMOVZXWD 160(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 160(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 160(AX)
-	VPMOVZXWD 192(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 192(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 192(AX)
-	VPMOVZXWD 224(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 224(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
@@ -2038,13 +1930,13 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVNTDQ  Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2060,67 +1952,55 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z0
-	VPMOVZXWD 32(DX), Z2
-	VPMOVZXWD 64(DX), Z4
-	VPMOVZXWD 96(DX), Z6
-	VPMOVZXWD 128(DX), Z8
-	VPMOVZXWD 160(DX), Z10
-	VPMOVZXWD 192(DX), Z12
-	VPMOVZXWD 224(DX), Z14
-	VPSLLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z8, Z8
-	VPSLLD    $0x10, Z10, Z10
-	VPSLLD    $0x10, Z12, Z12
-	VPSLLD    $0x10, Z14, Z14
-	VPMOVZXWD (R9), Z1
-	VPMOVZXWD 32(R9), Z3
-	VPMOVZXWD 64(R9), Z5
-	VPMOVZXWD 96(R9), Z7
-	VPMOVZXWD 128(R9), Z9
-	VPMOVZXWD 160(R9), Z11
-	VPMOVZXWD 192(R9), Z13
-	VPMOVZXWD 224(R9), Z15
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z9, Z9
-	VPSLLD    $0x10, Z11, Z11
-	VPSLLD    $0x10, Z13, Z13
-	VPSLLD    $0x10, Z15, Z15
-	VADDPS    Z1, Z0, Z0
-	VADDPS    Z3, Z2, Z2
-	VADDPS    Z5, Z4, Z4
-	VADDPS    Z7, Z6, Z6
-	VADDPS    Z9, Z8, Z8
-	VADDPS    Z11, Z10, Z10
-	VADDPS    Z13, Z12, Z12
-	VADDPS    Z15, Z14, Z14
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z4, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xde // VCVTNEPS2BF16 Z6, Y3
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe0 // VCVTNEPS2BF16 Z8, Y4
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xea // VCVTNEPS2BF16 Z10, Y5
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNEPS2BF16 Z12, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfe // VCVTNEPS2BF16 Z14, Y7
-	VMOVDQU16 Y0, (AX)
-	VMOVDQU16 Y1, 32(AX)
-	VMOVDQU16 Y2, 64(AX)
-	VMOVDQU16 Y3, 96(AX)
-	VMOVDQU16 Y4, 128(AX)
-	VMOVDQU16 Y5, 160(AX)
-	VMOVDQU16 Y6, 192(AX)
-	VMOVDQU16 Y7, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       mainloop
+	VMOVDQU16   (DX), Z2
+	VMOVDQU16   64(DX), Z6
+	VMOVDQU16   128(DX), Z10
+	VMOVDQU16   192(DX), Z14
+	VPSLLD      $0x10, Z2, Z1
+	VPSLLD      $0x10, Z6, Z5
+	VPSLLD      $0x10, Z10, Z9
+	VPSLLD      $0x10, Z14, Z13
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16   (R9), Z4
+	VMOVDQU16   64(R9), Z8
+	VMOVDQU16   128(R9), Z12
+	VMOVDQU16   192(R9), Z16
+	VPSLLD      $0x10, Z4, Z3
+	VPSLLD      $0x10, Z8, Z7
+	VPSLLD      $0x10, Z12, Z11
+	VPSLLD      $0x10, Z16, Z15
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z7, Z5, Z5
+	VADDPS      Z11, Z9, Z9
+	VADDPS      Z15, Z13, Z13
+	VADDPS      Z4, Z2, Z2
+	VADDPS      Z8, Z6, Z6
+	VADDPS      Z12, Z10, Z10
+	VADDPS      Z16, Z14, Z14
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x4f; BYTE $0x48; BYTE $0x72; BYTE $0xd5 // VCVTNE2PS2BF16 Z5, Z6, Z2
+	BYTE $0x62; BYTE $0xd2; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xd9 // VCVTNE2PS2BF16 Z9, Z10, Z3
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe5 // VCVTNE2PS2BF16 Z13, Z14, Z4
+	VPERMW      Z1, Z0, Z1
+	VPERMW      Z2, Z0, Z2
+	VPERMW      Z3, Z0, Z3
+	VPERMW      Z4, Z0, Z4
+	VMOVDQU16   Z1, (AX)
+	VMOVDQU16   Z2, 64(AX)
+	VMOVDQU16   Z3, 128(AX)
+	VMOVDQU16   Z4, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
@@ -2129,13 +2009,13 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16 Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16 Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2149,13 +2029,13 @@ singledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	VPMOVZXWD.Z (DX), K1, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VPMOVZXWD.Z (R9), K1, Z1
+	VPMOVZXWD.Z (DX), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
-	VADDPS      Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16   Y0, K1, (AX)
+	VPMOVZXWD.Z (R9), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VADDPS      Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16   Y1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -2169,22 +2049,23 @@ next:
 // func vecMulBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL
 TEXT ·vecMulBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ y+16(FP), R9
-	MOVQ ldy+40(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x01, BX
-	SUBQ CX, SI
-	SHLQ $0x01, SI
-	SUBQ CX, R10
-	SHLQ $0x01, R10
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	MOVQ    m+48(FP), DI
+	MOVQ    n+56(FP), R8
+	MOVQ    y+16(FP), R9
+	MOVQ    ldy+40(FP), R10
+	MOVQ    R8, CX
+	ANDQ    $-16, CX
+	SUBQ    CX, BX
+	SHLQ    $0x01, BX
+	SUBQ    CX, SI
+	SHLQ    $0x01, SI
+	SUBQ    CX, R10
+	SHLQ    $0x01, R10
+	VMOVUPS vecConstbf16avx512<>+104(SB), Z0
 
 row:
 	MOVQ  R8, CX
@@ -2197,67 +2078,55 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
-	VPMOVZXWD 32(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 32(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 32(AX)
-	VPMOVZXWD 64(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 64(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 64(AX)
-	VPMOVZXWD 96(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 96(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 96(AX)
-	VPMOVZXWD 128(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 128(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 128(AX)
-	VPMOVZXWD 160(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 160(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 160(AX)
-	VPMOVZXWD 192(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 192(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 192(AX)
-	VPMOVZXWD 224(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 224(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
@@ -2266,13 +2135,13 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMULPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVNTDQ  Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2288,67 +2157,55 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z0
-	VPMOVZXWD 32(DX), Z2
-	VPMOVZXWD 64(DX), Z4
-	VPMOVZXWD 96(DX), Z6
-	VPMOVZXWD 128(DX), Z8
-	VPMOVZXWD 160(DX), Z10
-	VPMOVZXWD 192(DX), Z12
-	VPMOVZXWD 224(DX), Z14
-	VPSLLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z8, Z8
-	VPSLLD    $0x10, Z10, Z10
-	VPSLLD    $0x10, Z12, Z12
-	VPSLLD    $0x10, Z14, Z14
-	VPMOVZXWD (R9), Z1
-	VPMOVZXWD 32(R9), Z3
-	VPMOVZXWD 64(R9), Z5
-	VPMOVZXWD 96(R9), Z7
-	VPMOVZXWD 128(R9), Z9
-	VPMOVZXWD 160(R9), Z11
-	VPMOVZXWD 192(R9), Z13
-	VPMOVZXWD 224(R9), Z15
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z9, Z9
-	VPSLLD    $0x10, Z11, Z11
-	VPSLLD    $0x10, Z13, Z13
-	VPSLLD    $0x10, Z15, Z15
-	VMULPS    Z1, Z0, Z0
-	VMULPS    Z3, Z2, Z2
-	VMULPS    Z5, Z4, Z4
-	VMULPS    Z7, Z6, Z6
-	VMULPS    Z9, Z8, Z8
-	VMULPS    Z11, Z10, Z10
-	VMULPS    Z13, Z12, Z12
-	VMULPS    Z15, Z14, Z14
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z4, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xde // VCVTNEPS2BF16 Z6, Y3
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe0 // VCVTNEPS2BF16 Z8, Y4
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xea // VCVTNEPS2BF16 Z10, Y5
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNEPS2BF16 Z12, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfe // VCVTNEPS2BF16 Z14, Y7
-	VMOVDQU16 Y0, (AX)
-	VMOVDQU16 Y1, 32(AX)
-	VMOVDQU16 Y2, 64(AX)
-	VMOVDQU16 Y3, 96(AX)
-	VMOVDQU16 Y4, 128(AX)
-	VMOVDQU16 Y5, 160(AX)
-	VMOVDQU16 Y6, 192(AX)
-	VMOVDQU16 Y7, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       mainloop
+	VMOVDQU16   (DX), Z2
+	VMOVDQU16   64(DX), Z6
+	VMOVDQU16   128(DX), Z10
+	VMOVDQU16   192(DX), Z14
+	VPSLLD      $0x10, Z2, Z1
+	VPSLLD      $0x10, Z6, Z5
+	VPSLLD      $0x10, Z10, Z9
+	VPSLLD      $0x10, Z14, Z13
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16   (R9), Z4
+	VMOVDQU16   64(R9), Z8
+	VMOVDQU16   128(R9), Z12
+	VMOVDQU16   192(R9), Z16
+	VPSLLD      $0x10, Z4, Z3
+	VPSLLD      $0x10, Z8, Z7
+	VPSLLD      $0x10, Z12, Z11
+	VPSLLD      $0x10, Z16, Z15
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z16, Z16
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z7, Z5, Z5
+	VMULPS      Z11, Z9, Z9
+	VMULPS      Z15, Z13, Z13
+	VMULPS      Z4, Z2, Z2
+	VMULPS      Z8, Z6, Z6
+	VMULPS      Z12, Z10, Z10
+	VMULPS      Z16, Z14, Z14
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x4f; BYTE $0x48; BYTE $0x72; BYTE $0xd5 // VCVTNE2PS2BF16 Z5, Z6, Z2
+	BYTE $0x62; BYTE $0xd2; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xd9 // VCVTNE2PS2BF16 Z9, Z10, Z3
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe5 // VCVTNE2PS2BF16 Z13, Z14, Z4
+	VPERMW      Z1, Z0, Z1
+	VPERMW      Z2, Z0, Z2
+	VPERMW      Z3, Z0, Z3
+	VPERMW      Z4, Z0, Z4
+	VMOVDQU16   Z1, (AX)
+	VMOVDQU16   Z2, 64(AX)
+	VMOVDQU16   Z3, 128(AX)
+	VMOVDQU16   Z4, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
@@ -2357,13 +2214,13 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VMULPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16 Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMULPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16 Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2377,13 +2234,13 @@ singledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	VPMOVZXWD.Z (DX), K1, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VPMOVZXWD.Z (R9), K1, Z1
+	VPMOVZXWD.Z (DX), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
-	VMULPS      Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16   Y0, K1, (AX)
+	VPMOVZXWD.Z (R9), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMULPS      Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16   Y1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -2397,22 +2254,23 @@ next:
 // func vecSubBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL
 TEXT ·vecSubBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ y+16(FP), R9
-	MOVQ ldy+40(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x01, BX
-	SUBQ CX, SI
-	SHLQ $0x01, SI
-	SUBQ CX, R10
-	SHLQ $0x01, R10
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	MOVQ    m+48(FP), DI
+	MOVQ    n+56(FP), R8
+	MOVQ    y+16(FP), R9
+	MOVQ    ldy+40(FP), R10
+	MOVQ    R8, CX
+	ANDQ    $-16, CX
+	SUBQ    CX, BX
+	SHLQ    $0x01, BX
+	SUBQ    CX, SI
+	SHLQ    $0x01, SI
+	SUBQ    CX, R10
+	SHLQ    $0x01, R10
+	VMOVUPS vecConstbf16avx512<>+104(SB), Z0
 
 row:
 	MOVQ  R8, CX
@@ -2425,67 +2283,55 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
-	VPMOVZXWD 32(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 32(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 32(AX)
-	VPMOVZXWD 64(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 64(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 64(AX)
-	VPMOVZXWD 96(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 96(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 96(AX)
-	VPMOVZXWD 128(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 128(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 128(AX)
-	VPMOVZXWD 160(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 160(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 160(AX)
-	VPMOVZXWD 192(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 192(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 192(AX)
-	VPMOVZXWD 224(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 224(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
@@ -2494,13 +2340,13 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VSUBPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVNTDQ  Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2516,67 +2362,55 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z0
-	VPMOVZXWD 32(DX), Z2
-	VPMOVZXWD 64(DX), Z4
-	VPMOVZXWD 96(DX), Z6
-	VPMOVZXWD 128(DX), Z8
-	VPMOVZXWD 160(DX), Z10
-	VPMOVZXWD 192(DX), Z12
-	VPMOVZXWD 224(DX), Z14
-	VPSLLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z8, Z8
-	VPSLLD    $0x10, Z10, Z10
-	VPSLLD    $0x10, Z12, Z12
-	VPSLLD    $0x10, Z14, Z14
-	VPMOVZXWD (R9), Z1
-	VPMOVZXWD 32(R9), Z3
-	VPMOVZXWD 64(R9), Z5
-	VPMOVZXWD 96(R9), Z7
-	VPMOVZXWD 128(R9), Z9
-	VPMOVZXWD 160(R9), Z11
-	VPMOVZXWD 192(R9), Z13
-	VPMOVZXWD 224(R9), Z15
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z9, Z9
-	VPSLLD    $0x10, Z11, Z11
-	VPSLLD    $0x10, Z13, Z13
-	VPSLLD    $0x10, Z15, Z15
-	VSUBPS    Z1, Z0, Z0
-	VSUBPS    Z3, Z2, Z2
-	VSUBPS    Z5, Z4, Z4
-	VSUBPS    Z7, Z6, Z6
-	VSUBPS    Z9, Z8, Z8
-	VSUBPS    Z11, Z10, Z10
-	VSUBPS    Z13, Z12, Z12
-	VSUBPS    Z15, Z14, Z14
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z4, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xde // VCVTNEPS2BF16 Z6, Y3
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe0 // VCVTNEPS2BF16 Z8, Y4
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xea // VCVTNEPS2BF16 Z10, Y5
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNEPS2BF16 Z12, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfe // VCVTNEPS2BF16 Z14, Y7
-	VMOVDQU16 Y0, (AX)
-	VMOVDQU16 Y1, 32(AX)
-	VMOVDQU16 Y2, 64(AX)
-	VMOVDQU16 Y3, 96(AX)
-	VMOVDQU16 Y4, 128(AX)
-	VMOVDQU16 Y5, 160(AX)
-	VMOVDQU16 Y6, 192(AX)
-	VMOVDQU16 Y7, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       mainloop
+	VMOVDQU16   (DX), Z2
+	VMOVDQU16   64(DX), Z6
+	VMOVDQU16   128(DX), Z10
+	VMOVDQU16   192(DX), Z14
+	VPSLLD      $0x10, Z2, Z1
+	VPSLLD      $0x10, Z6, Z5
+	VPSLLD      $0x10, Z10, Z9
+	VPSLLD      $0x10, Z14, Z13
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16   (R9), Z4
+	VMOVDQU16   64(R9), Z8
+	VMOVDQU16   128(R9), Z12
+	VMOVDQU16   192(R9), Z16
+	VPSLLD      $0x10, Z4, Z3
+	VPSLLD      $0x10, Z8, Z7
+	VPSLLD      $0x10, Z12, Z11
+	VPSLLD      $0x10, Z16, Z15
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z16, Z16
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z7, Z5, Z5
+	VSUBPS      Z11, Z9, Z9
+	VSUBPS      Z15, Z13, Z13
+	VSUBPS      Z4, Z2, Z2
+	VSUBPS      Z8, Z6, Z6
+	VSUBPS      Z12, Z10, Z10
+	VSUBPS      Z16, Z14, Z14
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x4f; BYTE $0x48; BYTE $0x72; BYTE $0xd5 // VCVTNE2PS2BF16 Z5, Z6, Z2
+	BYTE $0x62; BYTE $0xd2; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xd9 // VCVTNE2PS2BF16 Z9, Z10, Z3
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe5 // VCVTNE2PS2BF16 Z13, Z14, Z4
+	VPERMW      Z1, Z0, Z1
+	VPERMW      Z2, Z0, Z2
+	VPERMW      Z3, Z0, Z3
+	VPERMW      Z4, Z0, Z4
+	VMOVDQU16   Z1, (AX)
+	VMOVDQU16   Z2, 64(AX)
+	VMOVDQU16   Z3, 128(AX)
+	VMOVDQU16   Z4, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
@@ -2585,13 +2419,13 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VSUBPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16 Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VSUBPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16 Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2605,13 +2439,13 @@ singledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	VPMOVZXWD.Z (DX), K1, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VPMOVZXWD.Z (R9), K1, Z1
+	VPMOVZXWD.Z (DX), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
-	VSUBPS      Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16   Y0, K1, (AX)
+	VPMOVZXWD.Z (R9), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VSUBPS      Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16   Y1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -2625,22 +2459,23 @@ next:
 // func vecDivBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL
 TEXT ·vecDivBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ y+16(FP), R9
-	MOVQ ldy+40(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x01, BX
-	SUBQ CX, SI
-	SHLQ $0x01, SI
-	SUBQ CX, R10
-	SHLQ $0x01, R10
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	MOVQ    m+48(FP), DI
+	MOVQ    n+56(FP), R8
+	MOVQ    y+16(FP), R9
+	MOVQ    ldy+40(FP), R10
+	MOVQ    R8, CX
+	ANDQ    $-16, CX
+	SUBQ    CX, BX
+	SHLQ    $0x01, BX
+	SUBQ    CX, SI
+	SHLQ    $0x01, SI
+	SUBQ    CX, R10
+	SHLQ    $0x01, R10
+	VMOVUPS vecConstbf16avx512<>+104(SB), Z0
 
 row:
 	MOVQ  R8, CX
@@ -2653,67 +2488,55 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
-	VPMOVZXWD 32(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 32(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 32(AX)
-	VPMOVZXWD 64(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 64(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 64(AX)
-	VPMOVZXWD 96(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 96(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 96(AX)
-	VPMOVZXWD 128(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 128(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 128(AX)
-	VPMOVZXWD 160(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 160(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 160(AX)
-	VPMOVZXWD 192(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 192(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 192(AX)
-	VPMOVZXWD 224(DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD 224(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         ntloop
 
 ntdone:
 	ADDQ $+128, CX
@@ -2722,13 +2545,13 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ  Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VDIVPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVNTDQ  Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2744,67 +2567,55 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VPMOVZXWD (DX), Z0
-	VPMOVZXWD 32(DX), Z2
-	VPMOVZXWD 64(DX), Z4
-	VPMOVZXWD 96(DX), Z6
-	VPMOVZXWD 128(DX), Z8
-	VPMOVZXWD 160(DX), Z10
-	VPMOVZXWD 192(DX), Z12
-	VPMOVZXWD 224(DX), Z14
-	VPSLLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z2, Z2
-	VPSLLD    $0x10, Z4, Z4
-	VPSLLD    $0x10, Z6, Z6
-	VPSLLD    $0x10, Z8, Z8
-	VPSLLD    $0x10, Z10, Z10
-	VPSLLD    $0x10, Z12, Z12
-	VPSLLD    $0x10, Z14, Z14
-	VPMOVZXWD (R9), Z1
-	VPMOVZXWD 32(R9), Z3
-	VPMOVZXWD 64(R9), Z5
-	VPMOVZXWD 96(R9), Z7
-	VPMOVZXWD 128(R9), Z9
-	VPMOVZXWD 160(R9), Z11
-	VPMOVZXWD 192(R9), Z13
-	VPMOVZXWD 224(R9), Z15
-	VPSLLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z3, Z3
-	VPSLLD    $0x10, Z5, Z5
-	VPSLLD    $0x10, Z7, Z7
-	VPSLLD    $0x10, Z9, Z9
-	VPSLLD    $0x10, Z11, Z11
-	VPSLLD    $0x10, Z13, Z13
-	VPSLLD    $0x10, Z15, Z15
-	VDIVPS    Z1, Z0, Z0
-	VDIVPS    Z3, Z2, Z2
-	VDIVPS    Z5, Z4, Z4
-	VDIVPS    Z7, Z6, Z6
-	VDIVPS    Z9, Z8, Z8
-	VDIVPS    Z11, Z10, Z10
-	VDIVPS    Z13, Z12, Z12
-	VDIVPS    Z15, Z14, Z14
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z4, Y2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xde // VCVTNEPS2BF16 Z6, Y3
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe0 // VCVTNEPS2BF16 Z8, Y4
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xea // VCVTNEPS2BF16 Z10, Y5
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNEPS2BF16 Z12, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfe // VCVTNEPS2BF16 Z14, Y7
-	VMOVDQU16 Y0, (AX)
-	VMOVDQU16 Y1, 32(AX)
-	VMOVDQU16 Y2, 64(AX)
-	VMOVDQU16 Y3, 96(AX)
-	VMOVDQU16 Y4, 128(AX)
-	VMOVDQU16 Y5, 160(AX)
-	VMOVDQU16 Y6, 192(AX)
-	VMOVDQU16 Y7, 224(AX)
-	ADDQ      $+256, AX
-	ADDQ      $+256, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       mainloop
+	VMOVDQU16   (DX), Z2
+	VMOVDQU16   64(DX), Z6
+	VMOVDQU16   128(DX), Z10
+	VMOVDQU16   192(DX), Z14
+	VPSLLD      $0x10, Z2, Z1
+	VPSLLD      $0x10, Z6, Z5
+	VPSLLD      $0x10, Z10, Z9
+	VPSLLD      $0x10, Z14, Z13
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16   (R9), Z4
+	VMOVDQU16   64(R9), Z8
+	VMOVDQU16   128(R9), Z12
+	VMOVDQU16   192(R9), Z16
+	VPSLLD      $0x10, Z4, Z3
+	VPSLLD      $0x10, Z8, Z7
+	VPSLLD      $0x10, Z12, Z11
+	VPSLLD      $0x10, Z16, Z15
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z16, Z16
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z7, Z5, Z5
+	VDIVPS      Z11, Z9, Z9
+	VDIVPS      Z15, Z13, Z13
+	VDIVPS      Z4, Z2, Z2
+	VDIVPS      Z8, Z6, Z6
+	VDIVPS      Z12, Z10, Z10
+	VDIVPS      Z16, Z14, Z14
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x4f; BYTE $0x48; BYTE $0x72; BYTE $0xd5 // VCVTNE2PS2BF16 Z5, Z6, Z2
+	BYTE $0x62; BYTE $0xd2; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xd9 // VCVTNE2PS2BF16 Z9, Z10, Z3
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe5 // VCVTNE2PS2BF16 Z13, Z14, Z4
+	VPERMW      Z1, Z0, Z1
+	VPERMW      Z2, Z0, Z2
+	VPERMW      Z3, Z0, Z3
+	VPERMW      Z4, Z0, Z4
+	VMOVDQU16   Z1, (AX)
+	VMOVDQU16   Z2, 64(AX)
+	VMOVDQU16   Z3, 128(AX)
+	VMOVDQU16   Z4, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, DX
+	ADDQ        $+256, R9
+	SUBQ        $+128, CX
+	JGE         mainloop
 
 maindone:
 	ADDQ $+128, CX
@@ -2813,13 +2624,13 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VPMOVZXWD (DX), Z0
-	VPSLLD    $0x10, Z0, Z0
-	VPMOVZXWD (R9), Z1
+	VPMOVZXWD (DX), Z1
 	VPSLLD    $0x10, Z1, Z1
-	VDIVPS    Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16 Y0, (AX)
+	VPMOVZXWD (R9), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VDIVPS    Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16 Y1, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	ADDQ      $+32, R9
@@ -2833,13 +2644,13 @@ singledone:
 	SHLQ        CL, R11
 	DECQ        R11
 	KMOVW       R11, K1
-	VPMOVZXWD.Z (DX), K1, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VPMOVZXWD.Z (R9), K1, Z1
+	VPMOVZXWD.Z (DX), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
-	VDIVPS      Z1, Z0, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVDQU16   Y0, K1, (AX)
+	VPMOVZXWD.Z (R9), K1, Z2
+	VPSLLD      $0x10, Z2, Z2
+	VDIVPS      Z2, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
+	VMOVDQU16   Y1, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -3441,14 +3252,14 @@ TEXT ·vecGeluTanhBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+516(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
-	VMOVUPS      vecConstbf16avx512<>+520(SB), Z3
-	VMOVUPS      vecConstbf16avx512<>+584(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+648(SB), Z5
-	VMOVUPS      vecConstbf16avx512<>+712(SB), Z6
-	VMOVUPS      vecConstbf16avx512<>+776(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+632(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+228(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+636(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+700(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+764(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+828(SB), Z6
+	VMOVUPS      vecConstbf16avx512<>+892(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3469,43 +3280,41 @@ row:
 ntloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
-	VPMOVZXWD        (DX), Z8
-	VPMOVZXWD        32(DX), Z10
-	VPMOVZXWD        64(DX), Z12
-	VPMOVZXWD        96(DX), Z14
-	VPSLLD           $0x10, Z8, Z8
-	VPSLLD           $0x10, Z10, Z10
-	VPSLLD           $0x10, Z12, Z12
-	VPSLLD           $0x10, Z14, Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMOVDQU16        (DX), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMOVDQU16        64(DX), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -3513,7 +3322,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -3521,7 +3330,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -3529,26 +3338,26 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z12, Y10
-	BYTE $0x62; BYTE $0x12; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z27, Y11
-	VMOVNTDQ         Y8, (AX)
-	VMOVNTDQ         Y9, 32(AX)
-	VMOVNTDQ         Y10, 64(AX)
-	VMOVNTDQ         Y11, 96(AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z8, Z9, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, (AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x40; BYTE $0x72; BYTE $0xc2 // VCVTNE2PS2BF16 Z10, Z27, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, 64(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -3567,9 +3376,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3598,43 +3407,41 @@ main:
 mainloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
-	VPMOVZXWD        (DX), Z8
-	VPMOVZXWD        32(DX), Z10
-	VPMOVZXWD        64(DX), Z12
-	VPMOVZXWD        96(DX), Z14
-	VPSLLD           $0x10, Z8, Z8
-	VPSLLD           $0x10, Z10, Z10
-	VPSLLD           $0x10, Z12, Z12
-	VPSLLD           $0x10, Z14, Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMOVDQU16        (DX), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMOVDQU16        64(DX), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -3642,7 +3449,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -3650,7 +3457,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -3658,26 +3465,26 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z12, Y10
-	BYTE $0x62; BYTE $0x12; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z27, Y11
-	VMOVDQU16        Y8, (AX)
-	VMOVDQU16        Y9, 32(AX)
-	VMOVDQU16        Y10, 64(AX)
-	VMOVDQU16        Y11, 96(AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z8, Z9, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVDQU16        Z8, (AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x40; BYTE $0x72; BYTE $0xc2 // VCVTNE2PS2BF16 Z10, Z27, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVDQU16        Z8, 64(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -3696,9 +3503,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3729,9 +3536,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+840(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3762,12 +3569,12 @@ TEXT ·vecSigmoidBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+428(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+432(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+436(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+440(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+444(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+556(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+560(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+564(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3788,98 +3595,96 @@ row:
 ntloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
-	VPMOVZXWD         (DX), Z6
-	VPMOVZXWD         32(DX), Z9
-	VPMOVZXWD         64(DX), Z12
-	VPMOVZXWD         96(DX), Z15
-	VPSLLD            $0x10, Z6, Z6
-	VPSLLD            $0x10, Z9, Z9
-	VPSLLD            $0x10, Z12, Z12
-	VPSLLD            $0x10, Z15, Z15
+	VMOVDQU16         (DX), Z7
+	VPSLLD            $0x10, Z7, Z6
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z7, Z7
+	VMOVDQU16         64(DX), Z9
+	VPSLLD            $0x10, Z9, Z8
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z9, Z9
 	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
 	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
 	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
 	VMAXPS            Z9, Z1, Z9
-	VMAXPS            Z12, Z1, Z12
-	VMAXPS            Z15, Z1, Z15
-	VMOVAPS           Z3, Z7
 	VMOVAPS           Z3, Z10
-	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z16
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z6, Z7
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z9, Z10
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z12, Z13
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z15, Z16
-	VSUBPS            Z3, Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z10
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z12
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z9, Z16
 	VSUBPS            Z3, Z10, Z11
-	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z6
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z11, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z14, Z12
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z15
-	VMOVAPS           Z4, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS       Z2, Z6, Z8
-	VFMADD213PS       Z2, Z9, Z11
-	VFMADD213PS       Z2, Z12, Z14
-	VFMADD213PS       Z2, Z15, Z17
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z9, Z11, Z11
-	VMULPS            Z12, Z14, Z14
-	VMULPS            Z15, Z17, Z17
-	VPERMPS           Z5, Z7, Z6
-	VPERMPS           Z5, Z10, Z9
-	VPERMPS           Z5, Z13, Z12
-	VPERMPS           Z5, Z16, Z15
-	VPSLLD            $0x13, Z7, Z7
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z9, Z17
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z7, Z13
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z9, Z17
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z9, Z17, Z17
+	VPERMPS           Z5, Z10, Z6
+	VPERMPS           Z5, Z12, Z7
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z16, Z9
 	VPSLLD            $0x13, Z10, Z10
-	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z14, Z14
 	VPSLLD            $0x13, Z16, Z16
-	VPADDD            Z7, Z6, Z6
-	VPADDD            Z10, Z9, Z9
-	VPADDD            Z13, Z12, Z12
-	VPADDD            Z16, Z15, Z15
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z9, Z9, Z11
-	VFMADD213PS       Z12, Z12, Z14
-	VFMADD213PS       Z15, Z15, Z17
-	VADDPS            Z2, Z8, Z8
+	VPADDD            Z10, Z6, Z6
+	VPADDD            Z12, Z7, Z7
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z16, Z9, Z9
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z7, Z7, Z13
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z9, Z9, Z17
 	VADDPS            Z2, Z11, Z11
-	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z13, Z8
+	VRCP14PS          Z15, Z10
+	VRCP14PS          Z17, Z14
 	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z6, Z11, Z7
+	VFNMADD231PS      Z8, Z13, Z9
+	VFNMADD231PS      Z10, Z15, Z12
+	VFNMADD231PS      Z14, Z17, Z16
 	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNEPS2BF16 Z7, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfa // VCVTNEPS2BF16 Z10, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc5 // VCVTNEPS2BF16 Z13, Y8
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc8 // VCVTNEPS2BF16 Z16, Y9
-	VMOVNTDQ          Y6, (AX)
-	VMOVNTDQ          Y7, 32(AX)
-	VMOVNTDQ          Y8, 64(AX)
-	VMOVNTDQ          Y9, 96(AX)
+	VFMADD213PS       Z8, Z8, Z9
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	BYTE $0x62; BYTE $0xf2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z7, Z9, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, (AX)
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z16, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, 64(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -3898,11 +3703,11 @@ ntsingleloop:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -3932,98 +3737,96 @@ main:
 mainloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
-	VPMOVZXWD         (DX), Z6
-	VPMOVZXWD         32(DX), Z9
-	VPMOVZXWD         64(DX), Z12
-	VPMOVZXWD         96(DX), Z15
-	VPSLLD            $0x10, Z6, Z6
-	VPSLLD            $0x10, Z9, Z9
-	VPSLLD            $0x10, Z12, Z12
-	VPSLLD            $0x10, Z15, Z15
+	VMOVDQU16         (DX), Z7
+	VPSLLD            $0x10, Z7, Z6
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z7, Z7
+	VMOVDQU16         64(DX), Z9
+	VPSLLD            $0x10, Z9, Z8
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z9, Z9
 	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
 	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
 	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
 	VMAXPS            Z9, Z1, Z9
-	VMAXPS            Z12, Z1, Z12
-	VMAXPS            Z15, Z1, Z15
-	VMOVAPS           Z3, Z7
 	VMOVAPS           Z3, Z10
-	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z16
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z6, Z7
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z9, Z10
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z12, Z13
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z15, Z16
-	VSUBPS            Z3, Z7, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z10
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z12
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z9, Z16
 	VSUBPS            Z3, Z10, Z11
-	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z6
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z11, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z14, Z12
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z15
-	VMOVAPS           Z4, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS       Z2, Z6, Z8
-	VFMADD213PS       Z2, Z9, Z11
-	VFMADD213PS       Z2, Z12, Z14
-	VFMADD213PS       Z2, Z15, Z17
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z9, Z11, Z11
-	VMULPS            Z12, Z14, Z14
-	VMULPS            Z15, Z17, Z17
-	VPERMPS           Z5, Z7, Z6
-	VPERMPS           Z5, Z10, Z9
-	VPERMPS           Z5, Z13, Z12
-	VPERMPS           Z5, Z16, Z15
-	VPSLLD            $0x13, Z7, Z7
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z9, Z17
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z7, Z13
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z9, Z17
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z9, Z17, Z17
+	VPERMPS           Z5, Z10, Z6
+	VPERMPS           Z5, Z12, Z7
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z16, Z9
 	VPSLLD            $0x13, Z10, Z10
-	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z14, Z14
 	VPSLLD            $0x13, Z16, Z16
-	VPADDD            Z7, Z6, Z6
-	VPADDD            Z10, Z9, Z9
-	VPADDD            Z13, Z12, Z12
-	VPADDD            Z16, Z15, Z15
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z9, Z9, Z11
-	VFMADD213PS       Z12, Z12, Z14
-	VFMADD213PS       Z15, Z15, Z17
-	VADDPS            Z2, Z8, Z8
+	VPADDD            Z10, Z6, Z6
+	VPADDD            Z12, Z7, Z7
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z16, Z9, Z9
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z7, Z7, Z13
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z9, Z9, Z17
 	VADDPS            Z2, Z11, Z11
-	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z13, Z8
+	VRCP14PS          Z15, Z10
+	VRCP14PS          Z17, Z14
 	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z6, Z11, Z7
+	VFNMADD231PS      Z8, Z13, Z9
+	VFNMADD231PS      Z10, Z15, Z12
+	VFNMADD231PS      Z14, Z17, Z16
 	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNEPS2BF16 Z7, Y6
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xfa // VCVTNEPS2BF16 Z10, Y7
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc5 // VCVTNEPS2BF16 Z13, Y8
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc8 // VCVTNEPS2BF16 Z16, Y9
-	VMOVDQU16         Y6, (AX)
-	VMOVDQU16         Y7, 32(AX)
-	VMOVDQU16         Y8, 64(AX)
-	VMOVDQU16         Y9, 96(AX)
+	VFMADD213PS       Z8, Z8, Z9
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	BYTE $0x62; BYTE $0xf2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z7, Z9, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVDQU16         Z6, (AX)
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z16, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVDQU16         Z6, 64(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -4042,11 +3845,11 @@ singleloop:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -4078,11 +3881,11 @@ singledone:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstbf16avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+512(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -4493,8 +4296,8 @@ TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
 	VBROADCASTSS scale+72(FP), Z0
-	VMULPS.BCST  vecConstbf16avx512<>+16(SB), Z0, Z0
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z1
+	VMULPS.BCST  vecConstbf16avx512<>+84(SB), Z0, Z0
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z1
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -4561,7 +4364,7 @@ addmaxsingledone:
 	VPMOVZXWD.Z  (R8)(R12*1), K1, Z3
 	VPSLLD       $0x10, Z3, Z3
 	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -4576,7 +4379,7 @@ addmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4589,10 +4392,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -4653,34 +4456,34 @@ addalonemain:
 	VREDUCEPS        $0x01, Z9, Z12
 	VREDUCEPS        $0x01, Z11, Z15
 	VREDUCEPS        $0x01, Z13, Z17
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z14
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z14
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z17, Z18
 	VSCALEFPS        Z7, Z10, Z10
 	VSCALEFPS        Z9, Z14, Z14
 	VSCALEFPS        Z11, Z16, Z16
@@ -4717,13 +4520,13 @@ addalonesingle:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VMOVUPS          Z9, (SI)(R12*2)
 	VADDPS           Z9, Z3, Z3
@@ -4744,7 +4547,7 @@ addalonesingledone:
 	VPMOVZXWD.Z      (R8)(R12*1), K1, Z8
 	VPSLLD           $0x10, Z8, Z8
 	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z8
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VPMOVZXWD.Z      (DX)(R12*1), K1, Z7
@@ -4754,13 +4557,13 @@ addalonesingledone:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z8
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VMOVUPS          Z8, K1, (SI)(R12*2)
 	VADDPS           Z8, Z3, K1, Z3
@@ -4779,7 +4582,7 @@ addrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4792,10 +4595,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -4860,34 +4663,34 @@ addntmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z11
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z17
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z11
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z17
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
 	VSCALEFPS        Z8, Z11, Z11
 	VSCALEFPS        Z10, Z15, Z15
 	VSCALEFPS        Z12, Z17, Z17
@@ -4940,13 +4743,13 @@ addntsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -4971,7 +4774,7 @@ addntsingledone:
 	VPMOVZXWD.Z      (R8)(R12*1), K1, Z9
 	VPSLLD           $0x10, Z9, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
@@ -4981,13 +4784,13 @@ addntsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -5060,34 +4863,34 @@ addinmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z11
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z17
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z11
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z17
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
 	VSCALEFPS        Z8, Z11, Z11
 	VSCALEFPS        Z10, Z15, Z15
 	VSCALEFPS        Z12, Z17, Z17
@@ -5140,13 +4943,13 @@ addinsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -5171,7 +4974,7 @@ addinsingledone:
 	VPMOVZXWD.Z      (R8)(R12*1), K1, Z9
 	VPSLLD           $0x10, Z9, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
@@ -5181,13 +4984,13 @@ addinsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -5199,7 +5002,7 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstbf16avx512<>+12(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z7
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z4, Z3, Z3
@@ -5231,21 +5034,19 @@ plain:
 	JLT  plainmaxmaindone
 
 plainmaxmain:
-	VPMOVZXWD (DI)(R12*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VPMOVZXWD 32(DI)(R12*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VPMOVZXWD 64(DI)(R12*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VPMOVZXWD 96(DI)(R12*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	ADDQ      $+128, R12
-	SUBQ      $+64, CX
-	JGE       plainmaxmain
+	VMOVDQU16   (DI)(R12*1), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMAXPS      Z2, Z1, Z1
+	VMAXPS      Z3, Z1, Z1
+	VMOVDQU16   64(DI)(R12*1), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMAXPS      Z2, Z1, Z1
+	VMAXPS      Z3, Z1, Z1
+	ADDQ        $+128, R12
+	SUBQ        $+64, CX
+	JGE         plainmaxmain
 
 plainmaxmaindone:
 	ADDQ $+64, CX
@@ -5269,7 +5070,7 @@ plainmaxsingledone:
 	KMOVW        DX, K1
 	VPMOVZXWD.Z  (DI)(R12*1), K1, Z2
 	VPSLLD       $0x10, Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -5284,7 +5085,7 @@ plainmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5297,10 +5098,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -5309,18 +5110,16 @@ plainmaxdone:
 plainalonemain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
+	VMOVDQU16        (DI)(R12*1), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
 	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        32(DI)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
+	VMAXPS           Z8, Z1, Z1
+	VMOVDQU16        64(DI)(R12*1), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
 	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        64(DI)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        96(DI)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
+	VMAXPS           Z8, Z1, Z1
 	VPMOVZXWD        (DX)(R12*1), Z7
 	VPMOVZXWD        32(DX)(R12*1), Z10
 	VPMOVZXWD        64(DX)(R12*1), Z13
@@ -5337,34 +5136,34 @@ plainalonemain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z12
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z12
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -5395,13 +5194,13 @@ plainalonesingle:
 	VPSLLD           $0x10, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VMOVUPS          Z9, (SI)(R12*2)
 	VADDPS           Z9, Z3, Z3
@@ -5419,20 +5218,20 @@ plainalonesingledone:
 	PREFETCHT1       (R9)(R12*1)
 	VPMOVZXWD.Z      (DI)(R12*1), K1, Z7
 	VPSLLD           $0x10, Z7, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z8
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VPMOVZXWD.Z      (DX)(R12*1), K1, Z7
 	VPSLLD           $0x10, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z8
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VMOVUPS          Z8, K1, (SI)(R12*2)
 	VADDPS           Z8, Z3, K1, Z3
@@ -5451,7 +5250,7 @@ plainrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5464,10 +5263,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -5480,18 +5279,16 @@ plainrow:
 plainntmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
+	VMOVDQU16        (DI)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
 	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        32(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
+	VMAXPS           Z9, Z1, Z1
+	VMOVDQU16        64(DI)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
 	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        64(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        96(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
+	VMAXPS           Z9, Z1, Z1
 	VPMOVZXWD        (DX)(R12*1), Z8
 	VPMOVZXWD        32(DX)(R12*1), Z11
 	VPMOVZXWD        64(DX)(R12*1), Z14
@@ -5508,34 +5305,34 @@ plainntmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z13
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z13
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
 	VSCALEFPS        Z8, Z10, Z10
 	VSCALEFPS        Z11, Z13, Z13
 	VSCALEFPS        Z14, Z16, Z16
@@ -5582,13 +5379,13 @@ plainntsingle:
 	VPSLLD           $0x10, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -5610,20 +5407,20 @@ plainntsingledone:
 	PREFETCHT1       (R9)(R12*1)
 	VPMOVZXWD.Z      (DI)(R12*1), K1, Z8
 	VPSLLD           $0x10, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
 	VPSLLD           $0x10, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -5644,18 +5441,16 @@ plainkept:
 plaininmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
+	VMOVDQU16        (DI)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
 	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        32(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
+	VMAXPS           Z9, Z1, Z1
+	VMOVDQU16        64(DI)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
 	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        64(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        96(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
+	VMAXPS           Z9, Z1, Z1
 	VPMOVZXWD        (DX)(R12*1), Z8
 	VPMOVZXWD        32(DX)(R12*1), Z11
 	VPMOVZXWD        64(DX)(R12*1), Z14
@@ -5672,34 +5467,34 @@ plaininmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z13
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z13
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
 	VSCALEFPS        Z8, Z10, Z10
 	VSCALEFPS        Z11, Z13, Z13
 	VSCALEFPS        Z14, Z16, Z16
@@ -5746,13 +5541,13 @@ plaininsingle:
 	VPSLLD           $0x10, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -5774,20 +5569,20 @@ plaininsingledone:
 	PREFETCHT1       (R9)(R12*1)
 	VPMOVZXWD.Z      (DI)(R12*1), K1, Z8
 	VPSLLD           $0x10, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
 	VPSLLD           $0x10, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -5799,7 +5594,7 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstbf16avx512<>+12(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z7
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z4, Z3, Z3
@@ -6114,7 +5909,7 @@ return:
 	RET
 
 // func vecRowSumsBF16AVX512(dst *float32, src *uint16, lds int, m int, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·vecRowSumsBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -6123,31 +5918,29 @@ TEXT ·vecRowSumsBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VPMOVZXWD (DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z0, Z0
-	VPMOVZXWD 32(DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z1, Z1
-	VPMOVZXWD 64(DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z2, Z2
-	VPMOVZXWD 96(DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	ADDQ      $+128, DI
-	SUBQ      $+64, CX
-	JGE       stripmain
+	VMOVDQU16   (DX)(DI*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VADDPS      Z4, Z0, Z0
+	VADDPS      Z5, Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VADDPS      Z4, Z2, Z2
+	VADDPS      Z5, Z3, Z3
+	ADDQ        $+128, DI
+	SUBQ        $+64, CX
+	JGE         stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -6171,7 +5964,7 @@ stripsingledone:
 	KMOVW        R8, K1
 	VPMOVZXWD.Z  (DX)(DI*1), K1, Z4
 	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -6197,7 +5990,7 @@ stripdone:
 	RET
 
 // func vecRowMaxesBF16AVX512(dst *float32, src *uint16, lds int, m int, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·vecRowMaxesBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -6206,31 +5999,29 @@ TEXT ·vecRowMaxesBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	VPMOVZXWD (DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMAXPS    Z4, Z0, Z0
-	VPMOVZXWD 32(DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMAXPS    Z4, Z1, Z1
-	VPMOVZXWD 64(DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMAXPS    Z4, Z2, Z2
-	VPMOVZXWD 96(DX)(DI*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMAXPS    Z4, Z3, Z3
-	ADDQ      $+128, DI
-	SUBQ      $+64, CX
-	JGE       stripmain
+	VMOVDQU16   (DX)(DI*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMAXPS      Z4, Z0, Z0
+	VMAXPS      Z5, Z1, Z1
+	VMOVDQU16   64(DX)(DI*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMAXPS      Z4, Z2, Z2
+	VMAXPS      Z5, Z3, Z3
+	ADDQ        $+128, DI
+	SUBQ        $+64, CX
+	JGE         stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -6254,7 +6045,7 @@ stripsingledone:
 	KMOVW        R8, K1
 	VPMOVZXWD.Z  (DX)(DI*1), K1, Z4
 	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -6280,7 +6071,7 @@ stripdone:
 	RET
 
 // func vecRowExpSumsBF16AVX512(sums *float32, largest *float32, src *uint16, lds int, m int, n int)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecRowExpSumsBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         sums+0(FP), AX
 	MOVQ         largest+8(FP), DX
@@ -6288,29 +6079,27 @@ TEXT ·vecRowExpSumsBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
-	VBROADCASTSS vecConstbf16avx512<>+16(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+84(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VPMOVZXWD (BX)(R8*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VPMOVZXWD 32(BX)(R8*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VPMOVZXWD 64(BX)(R8*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VPMOVZXWD 96(BX)(R8*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	ADDQ      $+128, R8
-	SUBQ      $+64, CX
-	JGE       maxmain
+	VMOVDQU16   (BX)(R8*1), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMAXPS      Z2, Z1, Z1
+	VMAXPS      Z3, Z1, Z1
+	VMOVDQU16   64(BX)(R8*1), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	VMAXPS      Z2, Z1, Z1
+	VMAXPS      Z3, Z1, Z1
+	ADDQ        $+128, R8
+	SUBQ        $+64, CX
+	JGE         maxmain
 
 maxmaindone:
 	ADDQ $+64, CX
@@ -6334,7 +6123,7 @@ maxsingledone:
 	KMOVW        R9, K1
 	VPMOVZXWD.Z  (BX)(R8*1), K1, Z2
 	VPSLLD       $0x10, Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -6352,15 +6141,15 @@ row:
 	VMOVSS        X1, (DX)
 	ADDQ          $+4, DX
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          16384(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -6369,18 +6158,16 @@ row:
 expmain:
 	PREFETCHT1       (R10)(R8*1)
 	PREFETCHT1       64(R10)(R8*1)
-	VPMOVZXWD        (R9)(R8*1), Z7
-	VPSLLD           $0x10, Z7, Z7
+	VMOVDQU16        (R9)(R8*1), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
 	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        32(R9)(R8*1), Z7
-	VPSLLD           $0x10, Z7, Z7
+	VMAXPS           Z8, Z1, Z1
+	VMOVDQU16        64(R9)(R8*1), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
 	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        64(R9)(R8*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        96(R9)(R8*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
+	VMAXPS           Z8, Z1, Z1
 	VPMOVZXWD        (BX)(R8*1), Z7
 	VPMOVZXWD        32(BX)(R8*1), Z10
 	VPMOVZXWD        64(BX)(R8*1), Z13
@@ -6397,34 +6184,34 @@ expmain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z12
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z12
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -6451,13 +6238,13 @@ expsingle:
 	VPSLLD           $0x10, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, Z3
 	ADDQ             $+32, R8
@@ -6474,20 +6261,20 @@ expsingledone:
 	PREFETCHT1       (R10)(R8*1)
 	VPMOVZXWD.Z      (R9)(R8*1), K1, Z7
 	VPSLLD           $0x10, Z7, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+844(SB), Z8
+	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VPMOVZXWD.Z      (BX)(R8*1), K1, Z7
 	VPSLLD           $0x10, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, K1, Z3
 
@@ -6507,13 +6294,13 @@ expdone:
 	VBROADCASTSS     -4(DX), Z4
 	VFNMADD213PS     Z2, Z0, Z4
 	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+848(SB), Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+852(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+856(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+860(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+864(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+508(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+12(SB), Z2, Z5
+	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z5
+	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z5
 	VSCALEFPS        Z4, Z5, Z5
 	VMULPS           Z5, Z3, Z3
 	VMOVSS           X3, (AX)
@@ -6525,15 +6312,15 @@ expdone:
 	RET
 
 // func vecRowDistanceBF16AVX512(src *uint16, y *uint16, n int) float32
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·vecRowDistanceBF16AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
@@ -6544,30 +6331,26 @@ stripmain:
 	PREFETCHT1  8256(AX)(BX*1)
 	PREFETCHT1  8192(DX)(BX*1)
 	PREFETCHT1  8256(DX)(BX*1)
-	VPMOVZXWD   (AX)(BX*1), Z4
-	VPSLLD      $0x10, Z4, Z4
-	VPMOVZXWD   (DX)(BX*1), Z5
-	VPSLLD      $0x10, Z5, Z5
-	VSUBPS      Z5, Z4, Z4
+	VMOVDQU16   (AX)(BX*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMOVDQU16   (DX)(BX*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
+	VSUBPS      Z6, Z4, Z4
 	VFMADD231PS Z4, Z4, Z0
-	VPMOVZXWD   32(AX)(BX*1), Z4
-	VPSLLD      $0x10, Z4, Z4
-	VPMOVZXWD   32(DX)(BX*1), Z5
-	VPSLLD      $0x10, Z5, Z5
-	VSUBPS      Z5, Z4, Z4
-	VFMADD231PS Z4, Z4, Z1
-	VPMOVZXWD   64(AX)(BX*1), Z4
-	VPSLLD      $0x10, Z4, Z4
-	VPMOVZXWD   64(DX)(BX*1), Z5
-	VPSLLD      $0x10, Z5, Z5
-	VSUBPS      Z5, Z4, Z4
+	VSUBPS      Z7, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVDQU16   64(AX)(BX*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMOVDQU16   64(DX)(BX*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
+	VSUBPS      Z6, Z4, Z4
 	VFMADD231PS Z4, Z4, Z2
-	VPMOVZXWD   96(AX)(BX*1), Z4
-	VPSLLD      $0x10, Z4, Z4
-	VPMOVZXWD   96(DX)(BX*1), Z5
-	VPSLLD      $0x10, Z5, Z5
-	VSUBPS      Z5, Z4, Z4
-	VFMADD231PS Z4, Z4, Z3
+	VSUBPS      Z7, Z5, Z5
+	VFMADD231PS Z5, Z5, Z3
 	ADDQ        $+128, BX
 	SUBQ        $+64, CX
 	JGE         stripmain
@@ -6635,21 +6418,21 @@ TEXT ·vecLayerNormBF16AVX512(SB), NOSPLIT, $0-69
 	SHLQ         $0x01, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
 	VPMOVZXWD     (BX), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VADDPS        Z10, Z1, Z1
@@ -6671,11 +6454,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -6693,26 +6476,24 @@ firstshifted:
 	JLT  firstmaindone
 
 firstmain:
-	VPMOVZXWD   (BX)(R8*1), Z10
-	VPSLLD      $0x10, Z10, Z10
+	VMOVDQU16   (BX)(R8*1), Z11
+	VPSLLD      $0x10, Z11, Z10
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z11, Z11
 	VSUBPS      Z1, Z10, Z10
 	VADDPS      Z10, Z2, Z2
 	VFMADD231PS Z10, Z10, Z6
-	VPMOVZXWD   32(BX)(R8*1), Z10
-	VPSLLD      $0x10, Z10, Z10
-	VSUBPS      Z1, Z10, Z10
-	VADDPS      Z10, Z3, Z3
-	VFMADD231PS Z10, Z10, Z7
-	VPMOVZXWD   64(BX)(R8*1), Z10
-	VPSLLD      $0x10, Z10, Z10
+	VSUBPS      Z1, Z11, Z11
+	VADDPS      Z11, Z3, Z3
+	VFMADD231PS Z11, Z11, Z7
+	VMOVDQU16   64(BX)(R8*1), Z11
+	VPSLLD      $0x10, Z11, Z10
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z11, Z11
 	VSUBPS      Z1, Z10, Z10
 	VADDPS      Z10, Z4, Z4
 	VFMADD231PS Z10, Z10, Z8
-	VPMOVZXWD   96(BX)(R8*1), Z10
-	VPSLLD      $0x10, Z10, Z10
-	VSUBPS      Z1, Z10, Z10
-	VADDPS      Z10, Z5, Z5
-	VFMADD231PS Z10, Z10, Z9
+	VSUBPS      Z1, Z11, Z11
+	VADDPS      Z11, Z5, Z5
+	VFMADD231PS Z11, Z11, Z9
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         firstmain
@@ -6777,13 +6558,13 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstbf16avx512<>+12(SB), Z11
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
@@ -6798,17 +6579,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
 	VPMOVZXWD     (BX), Z12
 	VPSLLD        $0x10, Z12, Z12
 	VADDPS        Z12, Z1, Z1
@@ -6830,11 +6611,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -6862,26 +6643,24 @@ nextshifted:
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
 	PREFETCHT1  64(SI)(R8*1)
-	VPMOVZXWD   (BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
+	VMOVDQU16   (BX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z13, Z13
 	VSUBPS      Z1, Z12, Z12
 	VADDPS      Z12, Z2, Z2
 	VFMADD231PS Z12, Z12, Z6
-	VPMOVZXWD   32(BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VSUBPS      Z1, Z12, Z12
-	VADDPS      Z12, Z3, Z3
-	VFMADD231PS Z12, Z12, Z7
-	VPMOVZXWD   64(BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
+	VSUBPS      Z1, Z13, Z13
+	VADDPS      Z13, Z3, Z3
+	VFMADD231PS Z13, Z13, Z7
+	VMOVDQU16   64(BX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z13, Z13
 	VSUBPS      Z1, Z12, Z12
 	VADDPS      Z12, Z4, Z4
 	VFMADD231PS Z12, Z12, Z8
-	VPMOVZXWD   96(BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VSUBPS      Z1, Z12, Z12
-	VADDPS      Z12, Z5, Z5
-	VFMADD231PS Z12, Z12, Z9
+	VSUBPS      Z1, Z13, Z13
+	VADDPS      Z13, Z5, Z5
+	VFMADD231PS Z13, Z13, Z9
 	VPMOVZXWD   (DX)(R8*1), Z12
 	VPSLLD      $0x10, Z12, Z12
 	VMOVUPS     (R9)(R8*2), Z13
@@ -6889,17 +6668,15 @@ bothntmain:
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     (R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, (AX)(R8*1)
-	VPMOVZXWD   32(DX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     64(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     64(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, 32(AX)(R8*1)
+	VPMOVZXWD   32(DX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVUPS     64(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     64(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVNTDQ    Z12, (AX)(R8*1)
 	VPMOVZXWD   64(DX)(R8*1), Z12
 	VPSLLD      $0x10, Z12, Z12
 	VMOVUPS     128(R9)(R8*2), Z13
@@ -6907,17 +6684,15 @@ bothntmain:
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     128(R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, 64(AX)(R8*1)
-	VPMOVZXWD   96(DX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     192(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     192(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, 96(AX)(R8*1)
+	VPMOVZXWD   96(DX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVUPS     192(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     192(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVNTDQ    Z12, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         bothntmain
@@ -6981,26 +6756,24 @@ bothkept:
 	JLT  bothmaindone
 
 bothmain:
-	VPMOVZXWD   (BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
+	VMOVDQU16   (BX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z13, Z13
 	VSUBPS      Z1, Z12, Z12
 	VADDPS      Z12, Z2, Z2
 	VFMADD231PS Z12, Z12, Z6
-	VPMOVZXWD   32(BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VSUBPS      Z1, Z12, Z12
-	VADDPS      Z12, Z3, Z3
-	VFMADD231PS Z12, Z12, Z7
-	VPMOVZXWD   64(BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
+	VSUBPS      Z1, Z13, Z13
+	VADDPS      Z13, Z3, Z3
+	VFMADD231PS Z13, Z13, Z7
+	VMOVDQU16   64(BX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z12
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z13, Z13
 	VSUBPS      Z1, Z12, Z12
 	VADDPS      Z12, Z4, Z4
 	VFMADD231PS Z12, Z12, Z8
-	VPMOVZXWD   96(BX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VSUBPS      Z1, Z12, Z12
-	VADDPS      Z12, Z5, Z5
-	VFMADD231PS Z12, Z12, Z9
+	VSUBPS      Z1, Z13, Z13
+	VADDPS      Z13, Z5, Z5
+	VFMADD231PS Z13, Z13, Z9
 	VPMOVZXWD   (DX)(R8*1), Z12
 	VPSLLD      $0x10, Z12, Z12
 	VMOVUPS     (R9)(R8*2), Z13
@@ -7008,17 +6781,15 @@ bothmain:
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     (R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, (AX)(R8*1)
-	VPMOVZXWD   32(DX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     64(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     64(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, 32(AX)(R8*1)
+	VPMOVZXWD   32(DX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVUPS     64(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     64(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVDQU16   Z12, (AX)(R8*1)
 	VPMOVZXWD   64(DX)(R8*1), Z12
 	VPSLLD      $0x10, Z12, Z12
 	VMOVUPS     128(R9)(R8*2), Z13
@@ -7026,17 +6797,15 @@ bothmain:
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     128(R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, 64(AX)(R8*1)
-	VPMOVZXWD   96(DX)(R8*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     192(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     192(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, 96(AX)(R8*1)
+	VPMOVZXWD   96(DX)(R8*1), Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVUPS     192(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     192(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVDQU16   Z12, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         bothmain
@@ -7115,17 +6884,15 @@ alonentmain:
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     (R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
-	VPMOVZXWD   32(DX)(R8*1), Z1
-	VPSLLD      $0x10, Z1, Z1
-	VMOVUPS     64(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, 32(AX)(R8*1)
+	VPMOVZXWD   32(DX)(R8*1), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     64(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     64(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVNTDQ    Z1, (AX)(R8*1)
 	VPMOVZXWD   64(DX)(R8*1), Z1
 	VPSLLD      $0x10, Z1, Z1
 	VMOVUPS     128(R9)(R8*2), Z2
@@ -7133,17 +6900,15 @@ alonentmain:
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     128(R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, 64(AX)(R8*1)
-	VPMOVZXWD   96(DX)(R8*1), Z1
-	VPSLLD      $0x10, Z1, Z1
-	VMOVUPS     192(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, 96(AX)(R8*1)
+	VPMOVZXWD   96(DX)(R8*1), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     192(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     192(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVNTDQ    Z1, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         alonentmain
@@ -7203,17 +6968,15 @@ alonemain:
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     (R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
-	VPMOVZXWD   32(DX)(R8*1), Z1
-	VPSLLD      $0x10, Z1, Z1
-	VMOVUPS     64(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, 32(AX)(R8*1)
+	VPMOVZXWD   32(DX)(R8*1), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     64(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     64(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVDQU16   Z1, (AX)(R8*1)
 	VPMOVZXWD   64(DX)(R8*1), Z1
 	VPSLLD      $0x10, Z1, Z1
 	VMOVUPS     128(R9)(R8*2), Z2
@@ -7221,17 +6984,15 @@ alonemain:
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     128(R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, 64(AX)(R8*1)
-	VPMOVZXWD   96(DX)(R8*1), Z1
-	VPSLLD      $0x10, Z1, Z1
-	VMOVUPS     192(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, 96(AX)(R8*1)
+	VPMOVZXWD   96(DX)(R8*1), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     192(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     192(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVDQU16   Z1, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         alonemain
@@ -7299,21 +7060,21 @@ TEXT ·vecAddLayerNormBF16AVX512(SB), NOSPLIT, $0-93
 	SHLQ         $0x01, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
 	VPMOVZXWD     (BX), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VADDPS        Z10, Z1, Z1
@@ -7347,11 +7108,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -7505,13 +7266,13 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstbf16avx512<>+12(SB), Z11
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
@@ -7526,17 +7287,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
 	VPMOVZXWD     (BX), Z12
 	VPSLLD        $0x10, Z12, Z12
 	VADDPS        Z12, Z1, Z1
@@ -7570,11 +7331,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -7655,32 +7416,28 @@ bothntmain:
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     (R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*2), Z12
-	VMOVUPS     64(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     64(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, 32(AX)(R8*1)
+	VMOVUPS     64(DX)(R8*2), Z13
+	VMOVUPS     64(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     64(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVNTDQ    Z12, (AX)(R8*1)
 	VMOVUPS     128(DX)(R8*2), Z12
 	VMOVUPS     128(R9)(R8*2), Z13
 	VSUBPS      Z10, Z12, Z12
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     128(R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, 64(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*2), Z12
-	VMOVUPS     192(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     192(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVNTDQ    Y12, 96(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*2), Z13
+	VMOVUPS     192(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     192(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVNTDQ    Z12, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         bothntmain
@@ -7802,32 +7559,28 @@ bothmain:
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     (R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*2), Z12
-	VMOVUPS     64(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     64(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, 32(AX)(R8*1)
+	VMOVUPS     64(DX)(R8*2), Z13
+	VMOVUPS     64(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     64(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVDQU16   Z12, (AX)(R8*1)
 	VMOVUPS     128(DX)(R8*2), Z12
 	VMOVUPS     128(R9)(R8*2), Z13
 	VSUBPS      Z10, Z12, Z12
 	VMULPS      Z11, Z12, Z12
 	VMOVUPS     128(R10)(R8*2), Z14
 	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, 64(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*2), Z12
-	VMOVUPS     192(R9)(R8*2), Z13
-	VSUBPS      Z10, Z12, Z12
-	VMULPS      Z11, Z12, Z12
-	VMOVUPS     192(R10)(R8*2), Z14
-	VFMADD213PS Z14, Z13, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z12, Y12
-	VMOVDQU16   Y12, 96(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*2), Z13
+	VMOVUPS     192(R9)(R8*2), Z14
+	VSUBPS      Z10, Z13, Z13
+	VMULPS      Z11, Z13, Z13
+	VMOVUPS     192(R10)(R8*2), Z15
+	VFMADD213PS Z15, Z14, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
+	VMOVDQU16   Z12, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         bothmain
@@ -7915,32 +7668,28 @@ alonentmain:
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     (R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*2), Z1
-	VMOVUPS     64(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, 32(AX)(R8*1)
+	VMOVUPS     64(DX)(R8*2), Z2
+	VMOVUPS     64(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     64(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVNTDQ    Z1, (AX)(R8*1)
 	VMOVUPS     128(DX)(R8*2), Z1
 	VMOVUPS     128(R9)(R8*2), Z2
 	VSUBPS      Z10, Z1, Z1
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     128(R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, 64(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*2), Z1
-	VMOVUPS     192(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ    Y1, 96(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*2), Z2
+	VMOVUPS     192(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     192(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVNTDQ    Z1, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         alonentmain
@@ -7999,32 +7748,28 @@ alonemain:
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     (R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*2), Z1
-	VMOVUPS     64(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, 32(AX)(R8*1)
+	VMOVUPS     64(DX)(R8*2), Z2
+	VMOVUPS     64(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     64(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVDQU16   Z1, (AX)(R8*1)
 	VMOVUPS     128(DX)(R8*2), Z1
 	VMOVUPS     128(R9)(R8*2), Z2
 	VSUBPS      Z10, Z1, Z1
 	VMULPS      Z11, Z1, Z1
 	VMOVUPS     128(R10)(R8*2), Z3
 	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, 64(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*2), Z1
-	VMOVUPS     192(R9)(R8*2), Z2
-	VSUBPS      Z10, Z1, Z1
-	VMULPS      Z11, Z1, Z1
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z2, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16   Y1, 96(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*2), Z2
+	VMOVUPS     192(R9)(R8*2), Z3
+	VSUBPS      Z10, Z2, Z2
+	VMULPS      Z11, Z2, Z2
+	VMOVUPS     192(R10)(R8*2), Z4
+	VFMADD213PS Z4, Z3, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VMOVDQU16   Z1, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         alonemain
@@ -8086,36 +7831,34 @@ TEXT ·vecRMSNormBF16AVX512(SB), NOSPLIT, $0-61
 	SHLQ         $0x01, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          firstmaindone
 
 firstmain:
-	VPMOVZXWD   (BX)(R8*1), Z2
-	VPSLLD      $0x10, Z2, Z2
+	VMOVDQU16   (BX)(R8*1), Z6
+	VPSLLD      $0x10, Z6, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
 	VFMADD231PS Z2, Z2, Z1
-	VPMOVZXWD   32(BX)(R8*1), Z2
-	VPSLLD      $0x10, Z2, Z2
-	VFMADD231PS Z2, Z2, Z3
-	VPMOVZXWD   64(BX)(R8*1), Z2
-	VPSLLD      $0x10, Z2, Z2
+	VFMADD231PS Z6, Z6, Z3
+	VMOVDQU16   64(BX)(R8*1), Z6
+	VPSLLD      $0x10, Z6, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z6, Z6
 	VFMADD231PS Z2, Z2, Z4
-	VPMOVZXWD   96(BX)(R8*1), Z2
-	VPSLLD      $0x10, Z2, Z2
-	VFMADD231PS Z2, Z2, Z5
+	VFMADD231PS Z6, Z6, Z5
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         firstmain
@@ -8164,7 +7907,7 @@ row:
 	VBROADCASTSS  eps+56(FP), Z2
 	VADDPS        Z2, Z1, Z1
 	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstbf16avx512<>+12(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z2
 	VDIVPS        Z1, Z2, Z2
 	DECQ          m+40(FP)
 	JZ            alone
@@ -8179,14 +7922,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -8203,46 +7946,40 @@ together:
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
 	PREFETCHT1  64(SI)(R8*1)
-	VPMOVZXWD   (BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
+	VMOVDQU16   (BX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
 	VFMADD231PS Z6, Z6, Z1
-	VPMOVZXWD   32(BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VFMADD231PS Z6, Z6, Z3
-	VPMOVZXWD   64(BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
+	VFMADD231PS Z7, Z7, Z3
+	VMOVDQU16   64(BX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
 	VFMADD231PS Z6, Z6, Z4
-	VPMOVZXWD   96(BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VFMADD231PS Z6, Z6, Z5
+	VFMADD231PS Z7, Z7, Z5
 	VPMOVZXWD   (DX)(R8*1), Z6
 	VPSLLD      $0x10, Z6, Z6
 	VMOVUPS     (R9)(R8*2), Z7
 	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVNTDQ    Y6, (AX)(R8*1)
-	VPMOVZXWD   32(DX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VMOVUPS     64(R9)(R8*2), Z7
-	VMULPS      Z2, Z6, Z6
-	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVNTDQ    Y6, 32(AX)(R8*1)
+	VPMOVZXWD   32(DX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z7
+	VMOVUPS     64(R9)(R8*2), Z8
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z8, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x47; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z6, Z7, Z6
+	VMOVNTDQ    Z6, (AX)(R8*1)
 	VPMOVZXWD   64(DX)(R8*1), Z6
 	VPSLLD      $0x10, Z6, Z6
 	VMOVUPS     128(R9)(R8*2), Z7
 	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVNTDQ    Y6, 64(AX)(R8*1)
-	VPMOVZXWD   96(DX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VMOVUPS     192(R9)(R8*2), Z7
-	VMULPS      Z2, Z6, Z6
-	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVNTDQ    Y6, 96(AX)(R8*1)
+	VPMOVZXWD   96(DX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z7
+	VMOVUPS     192(R9)(R8*2), Z8
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z8, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x47; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z6, Z7, Z6
+	VMOVNTDQ    Z6, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         bothntmain
@@ -8297,46 +8034,40 @@ bothkept:
 	JLT  bothmaindone
 
 bothmain:
-	VPMOVZXWD   (BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
+	VMOVDQU16   (BX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
 	VFMADD231PS Z6, Z6, Z1
-	VPMOVZXWD   32(BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VFMADD231PS Z6, Z6, Z3
-	VPMOVZXWD   64(BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
+	VFMADD231PS Z7, Z7, Z3
+	VMOVDQU16   64(BX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
 	VFMADD231PS Z6, Z6, Z4
-	VPMOVZXWD   96(BX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VFMADD231PS Z6, Z6, Z5
+	VFMADD231PS Z7, Z7, Z5
 	VPMOVZXWD   (DX)(R8*1), Z6
 	VPSLLD      $0x10, Z6, Z6
 	VMOVUPS     (R9)(R8*2), Z7
 	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVDQU16   Y6, (AX)(R8*1)
-	VPMOVZXWD   32(DX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VMOVUPS     64(R9)(R8*2), Z7
-	VMULPS      Z2, Z6, Z6
-	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVDQU16   Y6, 32(AX)(R8*1)
+	VPMOVZXWD   32(DX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z7
+	VMOVUPS     64(R9)(R8*2), Z8
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z8, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x47; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z6, Z7, Z6
+	VMOVDQU16   Z6, (AX)(R8*1)
 	VPMOVZXWD   64(DX)(R8*1), Z6
 	VPSLLD      $0x10, Z6, Z6
 	VMOVUPS     128(R9)(R8*2), Z7
 	VMULPS      Z2, Z6, Z6
 	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVDQU16   Y6, 64(AX)(R8*1)
-	VPMOVZXWD   96(DX)(R8*1), Z6
-	VPSLLD      $0x10, Z6, Z6
-	VMOVUPS     192(R9)(R8*2), Z7
-	VMULPS      Z2, Z6, Z6
-	VMULPS      Z7, Z6, Z6
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNEPS2BF16 Z6, Y6
-	VMOVDQU16   Y6, 96(AX)(R8*1)
+	VPMOVZXWD   96(DX)(R8*1), Z7
+	VPSLLD      $0x10, Z7, Z7
+	VMOVUPS     192(R9)(R8*2), Z8
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z8, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x47; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z6, Z7, Z6
+	VMOVDQU16   Z6, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         bothmain
@@ -8404,29 +8135,25 @@ alonentmain:
 	VMOVUPS    (R9)(R8*2), Z3
 	VMULPS     Z2, Z1, Z1
 	VMULPS     Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ   Y1, (AX)(R8*1)
-	VPMOVZXWD  32(DX)(R8*1), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMOVUPS    64(R9)(R8*2), Z3
-	VMULPS     Z2, Z1, Z1
-	VMULPS     Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ   Y1, 32(AX)(R8*1)
+	VPMOVZXWD  32(DX)(R8*1), Z3
+	VPSLLD     $0x10, Z3, Z3
+	VMOVUPS    64(R9)(R8*2), Z4
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z4, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z3, Z1
+	VMOVNTDQ   Z1, (AX)(R8*1)
 	VPMOVZXWD  64(DX)(R8*1), Z1
 	VPSLLD     $0x10, Z1, Z1
 	VMOVUPS    128(R9)(R8*2), Z3
 	VMULPS     Z2, Z1, Z1
 	VMULPS     Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ   Y1, 64(AX)(R8*1)
-	VPMOVZXWD  96(DX)(R8*1), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMOVUPS    192(R9)(R8*2), Z3
-	VMULPS     Z2, Z1, Z1
-	VMULPS     Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVNTDQ   Y1, 96(AX)(R8*1)
+	VPMOVZXWD  96(DX)(R8*1), Z3
+	VPSLLD     $0x10, Z3, Z3
+	VMOVUPS    192(R9)(R8*2), Z4
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z4, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z3, Z1
+	VMOVNTDQ   Z1, 64(AX)(R8*1)
 	ADDQ       $+128, R8
 	SUBQ       $+64, CX
 	JGE        alonentmain
@@ -8480,29 +8207,25 @@ alonemain:
 	VMOVUPS   (R9)(R8*2), Z3
 	VMULPS    Z2, Z1, Z1
 	VMULPS    Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16 Y1, (AX)(R8*1)
-	VPMOVZXWD 32(DX)(R8*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   64(R9)(R8*2), Z3
-	VMULPS    Z2, Z1, Z1
-	VMULPS    Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16 Y1, 32(AX)(R8*1)
+	VPMOVZXWD 32(DX)(R8*1), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VMOVUPS   64(R9)(R8*2), Z4
+	VMULPS    Z2, Z3, Z3
+	VMULPS    Z4, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z3, Z1
+	VMOVDQU16 Z1, (AX)(R8*1)
 	VPMOVZXWD 64(DX)(R8*1), Z1
 	VPSLLD    $0x10, Z1, Z1
 	VMOVUPS   128(R9)(R8*2), Z3
 	VMULPS    Z2, Z1, Z1
 	VMULPS    Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16 Y1, 64(AX)(R8*1)
-	VPMOVZXWD 96(DX)(R8*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMOVUPS   192(R9)(R8*2), Z3
-	VMULPS    Z2, Z1, Z1
-	VMULPS    Z3, Z1, Z1
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z1, Y1
-	VMOVDQU16 Y1, 96(AX)(R8*1)
+	VPMOVZXWD 96(DX)(R8*1), Z3
+	VPSLLD    $0x10, Z3, Z3
+	VMOVUPS   192(R9)(R8*2), Z4
+	VMULPS    Z2, Z3, Z3
+	VMULPS    Z4, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z3, Z1
+	VMOVDQU16 Z1, 64(AX)(R8*1)
 	ADDQ      $+128, R8
 	SUBQ      $+64, CX
 	JGE       alonemain
@@ -8560,14 +8283,14 @@ TEXT ·vecLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-72
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSS mean+48(FP), Z9
 	VBROADCASTSS shift+56(FP), Z0
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -8590,126 +8313,114 @@ bothmain:
 	PREFETCHT1  7744(BX)(SI*1)
 	PREFETCHT1  7808(BX)(SI*1)
 	PREFETCHT1  7872(BX)(SI*1)
-	VPMOVZXWD   (BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VMOVDQU16   (BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z1, Z1
 	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   32(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VPMOVZXWD   64(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVDQU16   64(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z3, Z3
 	VFMADD231PS Z11, Z11, Z7
-	VPMOVZXWD   96(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VPMOVZXWD   128(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVDQU16   128(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z1, Z1
 	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   160(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VPMOVZXWD   192(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVDQU16   192(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z3, Z3
 	VFMADD231PS Z11, Z11, Z7
-	VPMOVZXWD   224(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VPMOVZXWD   256(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVDQU16   256(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z1, Z1
 	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   288(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VPMOVZXWD   320(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVDQU16   320(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z3, Z3
 	VFMADD231PS Z11, Z11, Z7
-	VPMOVZXWD   352(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VPMOVZXWD   384(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVDQU16   384(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z1, Z1
 	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   416(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VPMOVZXWD   448(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVDQU16   448(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z3, Z3
 	VFMADD231PS Z11, Z11, Z7
-	VPMOVZXWD   480(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VPMOVZXWD   512(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVDQU16   512(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z1, Z1
 	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   544(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VPMOVZXWD   576(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVDQU16   576(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z3, Z3
 	VFMADD231PS Z11, Z11, Z7
-	VPMOVZXWD   608(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VPMOVZXWD   640(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
+	VMOVDQU16   640(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z1, Z1
 	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   672(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VPMOVZXWD   704(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VFMADD231PS Z12, Z12, Z6
+	VMOVDQU16   704(BX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z11
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
 	VSUBPS      Z0, Z11, Z11
 	VADDPS      Z11, Z3, Z3
 	VFMADD231PS Z11, Z11, Z7
-	VPMOVZXWD   736(BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
+	VSUBPS      Z0, Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VFMADD231PS Z12, Z12, Z8
 	VPMOVZXWD   (DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     (DI)(SI*2), Z12
@@ -8717,17 +8428,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     (R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, (AX)(SI*1)
-	VPMOVZXWD   32(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     64(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     64(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 32(AX)(SI*1)
+	VPMOVZXWD   32(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     64(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     64(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, (AX)(SI*1)
 	VPMOVZXWD   64(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     128(DI)(SI*2), Z12
@@ -8735,17 +8444,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     128(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 64(AX)(SI*1)
-	VPMOVZXWD   96(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     192(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     192(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 96(AX)(SI*1)
+	VPMOVZXWD   96(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     192(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     192(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 64(AX)(SI*1)
 	VPMOVZXWD   128(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     256(DI)(SI*2), Z12
@@ -8753,17 +8460,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     256(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 128(AX)(SI*1)
-	VPMOVZXWD   160(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     320(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     320(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 160(AX)(SI*1)
+	VPMOVZXWD   160(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     320(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     320(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 128(AX)(SI*1)
 	VPMOVZXWD   192(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     384(DI)(SI*2), Z12
@@ -8771,17 +8476,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     384(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 192(AX)(SI*1)
-	VPMOVZXWD   224(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     448(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     448(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 224(AX)(SI*1)
+	VPMOVZXWD   224(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     448(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     448(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 192(AX)(SI*1)
 	VPMOVZXWD   256(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     512(DI)(SI*2), Z12
@@ -8789,17 +8492,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     512(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 256(AX)(SI*1)
-	VPMOVZXWD   288(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     576(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     576(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 288(AX)(SI*1)
+	VPMOVZXWD   288(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     576(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     576(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 256(AX)(SI*1)
 	VPMOVZXWD   320(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     640(DI)(SI*2), Z12
@@ -8807,17 +8508,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     640(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 320(AX)(SI*1)
-	VPMOVZXWD   352(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     704(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     704(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 352(AX)(SI*1)
+	VPMOVZXWD   352(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     704(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     704(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 320(AX)(SI*1)
 	VPMOVZXWD   384(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     768(DI)(SI*2), Z12
@@ -8825,17 +8524,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     768(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 384(AX)(SI*1)
-	VPMOVZXWD   416(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     832(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     832(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 416(AX)(SI*1)
+	VPMOVZXWD   416(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     832(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     832(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 384(AX)(SI*1)
 	VPMOVZXWD   448(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     896(DI)(SI*2), Z12
@@ -8843,17 +8540,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     896(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 448(AX)(SI*1)
-	VPMOVZXWD   480(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     960(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     960(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 480(AX)(SI*1)
+	VPMOVZXWD   480(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     960(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     960(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 448(AX)(SI*1)
 	VPMOVZXWD   512(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     1024(DI)(SI*2), Z12
@@ -8861,17 +8556,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     1024(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 512(AX)(SI*1)
-	VPMOVZXWD   544(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     1088(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     1088(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 544(AX)(SI*1)
+	VPMOVZXWD   544(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     1088(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     1088(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 512(AX)(SI*1)
 	VPMOVZXWD   576(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     1152(DI)(SI*2), Z12
@@ -8879,17 +8572,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     1152(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 576(AX)(SI*1)
-	VPMOVZXWD   608(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     1216(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     1216(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 608(AX)(SI*1)
+	VPMOVZXWD   608(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     1216(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     1216(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 576(AX)(SI*1)
 	VPMOVZXWD   640(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     1280(DI)(SI*2), Z12
@@ -8897,17 +8588,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     1280(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 640(AX)(SI*1)
-	VPMOVZXWD   672(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     1344(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     1344(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 672(AX)(SI*1)
+	VPMOVZXWD   672(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     1344(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     1344(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 640(AX)(SI*1)
 	VPMOVZXWD   704(DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     1408(DI)(SI*2), Z12
@@ -8915,17 +8604,15 @@ bothmain:
 	VMULPS      Z10, Z11, Z11
 	VMOVUPS     1408(R8)(SI*2), Z13
 	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 704(AX)(SI*1)
-	VPMOVZXWD   736(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     1472(DI)(SI*2), Z12
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     1472(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z12, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNEPS2BF16 Z11, Y11
-	VMOVNTDQ    Y11, 736(AX)(SI*1)
+	VPMOVZXWD   736(DX)(SI*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     1472(DI)(SI*2), Z13
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     1472(R8)(SI*2), Z14
+	VFMADD213PS Z14, Z13, Z12
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z11, Z12, Z11
+	VMOVNTDQ    Z11, 704(AX)(SI*1)
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
@@ -9002,126 +8689,114 @@ takemain:
 	PREFETCHT1  7744(BX)(SI*1)
 	PREFETCHT1  7808(BX)(SI*1)
 	PREFETCHT1  7872(BX)(SI*1)
-	VPMOVZXWD   (BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VMOVDQU16   (BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   32(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   64(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVDQU16   64(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z3, Z3
 	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   96(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	VPMOVZXWD   128(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVDQU16   128(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   160(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   192(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVDQU16   192(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z3, Z3
 	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   224(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	VPMOVZXWD   256(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVDQU16   256(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   288(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   320(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVDQU16   320(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z3, Z3
 	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   352(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	VPMOVZXWD   384(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVDQU16   384(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   416(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   448(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVDQU16   448(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z3, Z3
 	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   480(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	VPMOVZXWD   512(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVDQU16   512(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   544(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   576(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVDQU16   576(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z3, Z3
 	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   608(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	VPMOVZXWD   640(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
+	VMOVDQU16   640(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   672(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   704(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z2, Z2
+	VFMADD231PS Z10, Z10, Z6
+	VMOVDQU16   704(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VSUBPS      Z0, Z9, Z9
 	VADDPS      Z9, Z3, Z3
 	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   736(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
+	VSUBPS      Z0, Z10, Z10
+	VADDPS      Z10, Z4, Z4
+	VFMADD231PS Z10, Z10, Z8
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
@@ -9175,17 +8850,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     (R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, (AX)(SI*1)
-	VPMOVZXWD   32(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     64(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     64(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 32(AX)(SI*1)
+	VPMOVZXWD   32(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     64(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     64(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, (AX)(SI*1)
 	VPMOVZXWD   64(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     128(DI)(SI*2), Z11
@@ -9193,17 +8866,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     128(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 64(AX)(SI*1)
-	VPMOVZXWD   96(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     192(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     192(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 96(AX)(SI*1)
+	VPMOVZXWD   96(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     192(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     192(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 64(AX)(SI*1)
 	VPMOVZXWD   128(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     256(DI)(SI*2), Z11
@@ -9211,17 +8882,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     256(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 128(AX)(SI*1)
-	VPMOVZXWD   160(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     320(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     320(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 160(AX)(SI*1)
+	VPMOVZXWD   160(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     320(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     320(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 128(AX)(SI*1)
 	VPMOVZXWD   192(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     384(DI)(SI*2), Z11
@@ -9229,17 +8898,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     384(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 192(AX)(SI*1)
-	VPMOVZXWD   224(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     448(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     448(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 224(AX)(SI*1)
+	VPMOVZXWD   224(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     448(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     448(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 192(AX)(SI*1)
 	VPMOVZXWD   256(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     512(DI)(SI*2), Z11
@@ -9247,17 +8914,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     512(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 256(AX)(SI*1)
-	VPMOVZXWD   288(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     576(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     576(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 288(AX)(SI*1)
+	VPMOVZXWD   288(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     576(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     576(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 256(AX)(SI*1)
 	VPMOVZXWD   320(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     640(DI)(SI*2), Z11
@@ -9265,17 +8930,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     640(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 320(AX)(SI*1)
-	VPMOVZXWD   352(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     704(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     704(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 352(AX)(SI*1)
+	VPMOVZXWD   352(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     704(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     704(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 320(AX)(SI*1)
 	VPMOVZXWD   384(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     768(DI)(SI*2), Z11
@@ -9283,17 +8946,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     768(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 384(AX)(SI*1)
-	VPMOVZXWD   416(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     832(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     832(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 416(AX)(SI*1)
+	VPMOVZXWD   416(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     832(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     832(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 384(AX)(SI*1)
 	VPMOVZXWD   448(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     896(DI)(SI*2), Z11
@@ -9301,17 +8962,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     896(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 448(AX)(SI*1)
-	VPMOVZXWD   480(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     960(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     960(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 480(AX)(SI*1)
+	VPMOVZXWD   480(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     960(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     960(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 448(AX)(SI*1)
 	VPMOVZXWD   512(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     1024(DI)(SI*2), Z11
@@ -9319,17 +8978,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     1024(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 512(AX)(SI*1)
-	VPMOVZXWD   544(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     1088(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     1088(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 544(AX)(SI*1)
+	VPMOVZXWD   544(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     1088(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     1088(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 512(AX)(SI*1)
 	VPMOVZXWD   576(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     1152(DI)(SI*2), Z11
@@ -9337,17 +8994,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     1152(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 576(AX)(SI*1)
-	VPMOVZXWD   608(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     1216(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     1216(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 608(AX)(SI*1)
+	VPMOVZXWD   608(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     1216(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     1216(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 576(AX)(SI*1)
 	VPMOVZXWD   640(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     1280(DI)(SI*2), Z11
@@ -9355,17 +9010,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     1280(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 640(AX)(SI*1)
-	VPMOVZXWD   672(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     1344(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     1344(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 672(AX)(SI*1)
+	VPMOVZXWD   672(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     1344(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     1344(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 640(AX)(SI*1)
 	VPMOVZXWD   704(DX)(SI*1), Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     1408(DI)(SI*2), Z11
@@ -9373,17 +9026,15 @@ writemain:
 	VMULPS      Z10, Z0, Z0
 	VMOVUPS     1408(R8)(SI*2), Z12
 	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 704(AX)(SI*1)
-	VPMOVZXWD   736(DX)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     1472(DI)(SI*2), Z11
-	VSUBPS      Z9, Z0, Z0
-	VMULPS      Z10, Z0, Z0
-	VMOVUPS     1472(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z11, Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
-	VMOVNTDQ    Y0, 736(AX)(SI*1)
+	VPMOVZXWD   736(DX)(SI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     1472(DI)(SI*2), Z12
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     1472(R8)(SI*2), Z13
+	VFMADD213PS Z13, Z12, Z11
+	BYTE $0x62; BYTE $0xf2; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z11, Z0
+	VMOVNTDQ    Z0, 704(AX)(SI*1)
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
@@ -9464,14 +9115,14 @@ TEXT ·vecRMSNormBlockBF16AVX512(SB), NOSPLIT, $0-72
 	MOVQ         next+16(FP), BX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSS scale+52(FP), Z8
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+92(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -9494,246 +9145,210 @@ bothmain:
 	PREFETCHT1  7744(BX)(SI*1)
 	PREFETCHT1  7808(BX)(SI*1)
 	PREFETCHT1  7872(BX)(SI*1)
-	VPMOVZXWD   (BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VMOVDQU16   (BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   32(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   64(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z5
+	VMOVDQU16   64(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   96(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   128(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z7
+	VMOVDQU16   128(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   160(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   192(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z5
+	VMOVDQU16   192(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   224(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   256(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z7
+	VMOVDQU16   256(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   288(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   320(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z5
+	VMOVDQU16   320(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   352(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   384(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z7
+	VMOVDQU16   384(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   416(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   448(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z5
+	VMOVDQU16   448(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   480(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   512(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z7
+	VMOVDQU16   512(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   544(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   576(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z5
+	VMOVDQU16   576(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   608(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z7
-	VPMOVZXWD   640(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z7
+	VMOVDQU16   640(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   672(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VPMOVZXWD   704(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
+	VFMADD231PS Z10, Z10, Z5
+	VMOVDQU16   704(BX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
 	VFMADD231PS Z9, Z9, Z6
-	VPMOVZXWD   736(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z7
+	VFMADD231PS Z10, Z10, Z7
 	VPMOVZXWD   (DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     (DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, (AX)(SI*1)
-	VPMOVZXWD   32(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     64(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 32(AX)(SI*1)
+	VPMOVZXWD   32(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     64(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, (AX)(SI*1)
 	VPMOVZXWD   64(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     128(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 64(AX)(SI*1)
-	VPMOVZXWD   96(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     192(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 96(AX)(SI*1)
+	VPMOVZXWD   96(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     192(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 64(AX)(SI*1)
 	VPMOVZXWD   128(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     256(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 128(AX)(SI*1)
-	VPMOVZXWD   160(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     320(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 160(AX)(SI*1)
+	VPMOVZXWD   160(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     320(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 128(AX)(SI*1)
 	VPMOVZXWD   192(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     384(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 192(AX)(SI*1)
-	VPMOVZXWD   224(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     448(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 224(AX)(SI*1)
+	VPMOVZXWD   224(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     448(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 192(AX)(SI*1)
 	VPMOVZXWD   256(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     512(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 256(AX)(SI*1)
-	VPMOVZXWD   288(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     576(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 288(AX)(SI*1)
+	VPMOVZXWD   288(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     576(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 256(AX)(SI*1)
 	VPMOVZXWD   320(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     640(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 320(AX)(SI*1)
-	VPMOVZXWD   352(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     704(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 352(AX)(SI*1)
+	VPMOVZXWD   352(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     704(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 320(AX)(SI*1)
 	VPMOVZXWD   384(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     768(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 384(AX)(SI*1)
-	VPMOVZXWD   416(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     832(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 416(AX)(SI*1)
+	VPMOVZXWD   416(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     832(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 384(AX)(SI*1)
 	VPMOVZXWD   448(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     896(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 448(AX)(SI*1)
-	VPMOVZXWD   480(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     960(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 480(AX)(SI*1)
+	VPMOVZXWD   480(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     960(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 448(AX)(SI*1)
 	VPMOVZXWD   512(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     1024(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 512(AX)(SI*1)
-	VPMOVZXWD   544(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     1088(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 544(AX)(SI*1)
+	VPMOVZXWD   544(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     1088(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 512(AX)(SI*1)
 	VPMOVZXWD   576(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     1152(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 576(AX)(SI*1)
-	VPMOVZXWD   608(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     1216(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 608(AX)(SI*1)
+	VPMOVZXWD   608(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     1216(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 576(AX)(SI*1)
 	VPMOVZXWD   640(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     1280(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 640(AX)(SI*1)
-	VPMOVZXWD   672(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     1344(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 672(AX)(SI*1)
+	VPMOVZXWD   672(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     1344(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 640(AX)(SI*1)
 	VPMOVZXWD   704(DX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
 	VMOVUPS     1408(DI)(SI*2), Z10
 	VMULPS      Z8, Z9, Z9
 	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 704(AX)(SI*1)
-	VPMOVZXWD   736(DX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     1472(DI)(SI*2), Z10
-	VMULPS      Z8, Z9, Z9
-	VMULPS      Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ    Y9, 736(AX)(SI*1)
+	VPMOVZXWD   736(DX)(SI*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVUPS     1472(DI)(SI*2), Z11
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ    Z9, 704(AX)(SI*1)
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
@@ -9801,78 +9416,66 @@ takemain:
 	PREFETCHT1  7744(BX)(SI*1)
 	PREFETCHT1  7808(BX)(SI*1)
 	PREFETCHT1  7872(BX)(SI*1)
-	VPMOVZXWD   (BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VMOVDQU16   (BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z4
-	VPMOVZXWD   32(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z5
-	VPMOVZXWD   64(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z5
+	VMOVDQU16   64(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z6
-	VPMOVZXWD   96(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z7
-	VPMOVZXWD   128(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z7
+	VMOVDQU16   128(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z4
-	VPMOVZXWD   160(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z5
-	VPMOVZXWD   192(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z5
+	VMOVDQU16   192(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z6
-	VPMOVZXWD   224(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z7
-	VPMOVZXWD   256(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z7
+	VMOVDQU16   256(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z4
-	VPMOVZXWD   288(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z5
-	VPMOVZXWD   320(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z5
+	VMOVDQU16   320(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z6
-	VPMOVZXWD   352(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z7
-	VPMOVZXWD   384(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z7
+	VMOVDQU16   384(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z4
-	VPMOVZXWD   416(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z5
-	VPMOVZXWD   448(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z5
+	VMOVDQU16   448(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z6
-	VPMOVZXWD   480(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z7
-	VPMOVZXWD   512(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z7
+	VMOVDQU16   512(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z4
-	VPMOVZXWD   544(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z5
-	VPMOVZXWD   576(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z5
+	VMOVDQU16   576(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z6
-	VPMOVZXWD   608(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z7
-	VPMOVZXWD   640(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z7
+	VMOVDQU16   640(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z4
-	VPMOVZXWD   672(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z5
-	VPMOVZXWD   704(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
+	VFMADD231PS Z9, Z9, Z5
+	VMOVDQU16   704(BX)(SI*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
 	VFMADD231PS Z8, Z8, Z6
-	VPMOVZXWD   736(BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z7
+	VFMADD231PS Z9, Z9, Z7
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
@@ -9919,169 +9522,145 @@ writemain:
 	VMOVUPS   (DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, (AX)(SI*1)
-	VPMOVZXWD 32(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   64(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 32(AX)(SI*1)
+	VPMOVZXWD 32(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   64(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, (AX)(SI*1)
 	VPMOVZXWD 64(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   128(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 64(AX)(SI*1)
-	VPMOVZXWD 96(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   192(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 96(AX)(SI*1)
+	VPMOVZXWD 96(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   192(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 64(AX)(SI*1)
 	VPMOVZXWD 128(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   256(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 128(AX)(SI*1)
-	VPMOVZXWD 160(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   320(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 160(AX)(SI*1)
+	VPMOVZXWD 160(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   320(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 128(AX)(SI*1)
 	VPMOVZXWD 192(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   384(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 192(AX)(SI*1)
-	VPMOVZXWD 224(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   448(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 224(AX)(SI*1)
+	VPMOVZXWD 224(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   448(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 192(AX)(SI*1)
 	VPMOVZXWD 256(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   512(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 256(AX)(SI*1)
-	VPMOVZXWD 288(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   576(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 288(AX)(SI*1)
+	VPMOVZXWD 288(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   576(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 256(AX)(SI*1)
 	VPMOVZXWD 320(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   640(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 320(AX)(SI*1)
-	VPMOVZXWD 352(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   704(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 352(AX)(SI*1)
+	VPMOVZXWD 352(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   704(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 320(AX)(SI*1)
 	VPMOVZXWD 384(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   768(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 384(AX)(SI*1)
-	VPMOVZXWD 416(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   832(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 416(AX)(SI*1)
+	VPMOVZXWD 416(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   832(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 384(AX)(SI*1)
 	VPMOVZXWD 448(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   896(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 448(AX)(SI*1)
-	VPMOVZXWD 480(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   960(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 480(AX)(SI*1)
+	VPMOVZXWD 480(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   960(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 448(AX)(SI*1)
 	VPMOVZXWD 512(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   1024(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 512(AX)(SI*1)
-	VPMOVZXWD 544(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   1088(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 544(AX)(SI*1)
+	VPMOVZXWD 544(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   1088(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 512(AX)(SI*1)
 	VPMOVZXWD 576(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   1152(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 576(AX)(SI*1)
-	VPMOVZXWD 608(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   1216(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 608(AX)(SI*1)
+	VPMOVZXWD 608(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   1216(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 576(AX)(SI*1)
 	VPMOVZXWD 640(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   1280(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 640(AX)(SI*1)
-	VPMOVZXWD 672(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   1344(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 672(AX)(SI*1)
+	VPMOVZXWD 672(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   1344(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 640(AX)(SI*1)
 	VPMOVZXWD 704(DX)(SI*1), Z9
 	VPSLLD    $0x10, Z9, Z9
 	VMOVUPS   1408(DI)(SI*2), Z10
 	VMULPS    Z8, Z9, Z9
 	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 704(AX)(SI*1)
-	VPMOVZXWD 736(DX)(SI*1), Z9
-	VPSLLD    $0x10, Z9, Z9
-	VMOVUPS   1472(DI)(SI*2), Z10
-	VMULPS    Z8, Z9, Z9
-	VMULPS    Z10, Z9, Z9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNEPS2BF16 Z9, Y9
-	VMOVNTDQ  Y9, 736(AX)(SI*1)
+	VPMOVZXWD 736(DX)(SI*1), Z10
+	VPSLLD    $0x10, Z10, Z10
+	VMOVUPS   1472(DI)(SI*2), Z11
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x2f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z9, Z10, Z9
+	VMOVNTDQ  Z9, 704(AX)(SI*1)
 	LFENCE
 	ADDQ      $+768, SI
 	SUBQ      $+384, CX
@@ -10163,13 +9742,13 @@ TEXT ·vecDropoutBF16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecWeylbf16avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+872(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+876(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+880(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+884(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+888(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+892(SB), Z8
+	VPADDD       vecConstbf16avx512<>+988(SB), Z2, Z2
+	VBROADCASTSS vecConstbf16avx512<>+1052(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1056(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+1060(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+1068(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+1072(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -10241,14 +9820,10 @@ nt:
 	VMOVAPS.Z  Z12, K2, Z12
 	VMOVAPS.Z  Z14, K3, Z14
 	VMOVAPS.Z  Z16, K4, Z16
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z12, Y10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xde // VCVTNEPS2BF16 Z14, Y11
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe0 // VCVTNEPS2BF16 Z16, Y12
-	VMOVNTDQ   Y9, (AX)(BX*1)
-	VMOVNTDQ   Y10, 32(AX)(BX*1)
-	VMOVNTDQ   Y11, 64(AX)(BX*1)
-	VMOVNTDQ   Y12, 96(AX)(BX*1)
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z10, Z12, Z9
+	VMOVNTDQ   Z9, (AX)(BX*1)
+	BYTE $0x62; BYTE $0x52; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xce // VCVTNE2PS2BF16 Z14, Z16, Z9
+	VMOVNTDQ   Z9, 64(AX)(BX*1)
 	VPADDD     Z8, Z2, Z2
 	ADDQ       $+128, BX
 	SUBQ       $+64, CX
@@ -10324,14 +9899,10 @@ main:
 	VMOVAPS.Z  Z12, K2, Z12
 	VMOVAPS.Z  Z14, K3, Z14
 	VMOVAPS.Z  Z16, K4, Z16
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd4 // VCVTNEPS2BF16 Z12, Y10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xde // VCVTNEPS2BF16 Z14, Y11
-	BYTE $0x62; BYTE $0x32; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe0 // VCVTNEPS2BF16 Z16, Y12
-	VMOVDQU16  Y9, (AX)(BX*1)
-	VMOVDQU16  Y10, 32(AX)(BX*1)
-	VMOVDQU16  Y11, 64(AX)(BX*1)
-	VMOVDQU16  Y12, 96(AX)(BX*1)
+	BYTE $0x62; BYTE $0x52; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z10, Z12, Z9
+	VMOVDQU16  Z9, (AX)(BX*1)
+	BYTE $0x62; BYTE $0x52; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xce // VCVTNE2PS2BF16 Z14, Z16, Z9
+	VMOVDQU16  Z9, 64(AX)(BX*1)
 	VPADDD     Z8, Z2, Z2
 	ADDQ       $+128, BX
 	SUBQ       $+64, CX
@@ -10397,246 +9968,567 @@ return:
 	VZEROUPPER
 	RET
 
-DATA vecWeylbf16avx512<>+0(SB)/4, $0x9e3779b9
-DATA vecWeylbf16avx512<>+4(SB)/4, $0x3c6ef372
-DATA vecWeylbf16avx512<>+8(SB)/4, $0xdaa66d2b
-DATA vecWeylbf16avx512<>+12(SB)/4, $0x78dde6e4
-DATA vecWeylbf16avx512<>+16(SB)/4, $0x1715609d
-DATA vecWeylbf16avx512<>+20(SB)/4, $0xb54cda56
-DATA vecWeylbf16avx512<>+24(SB)/4, $0x5384540f
-DATA vecWeylbf16avx512<>+28(SB)/4, $0xf1bbcdc8
-DATA vecWeylbf16avx512<>+32(SB)/4, $0x8ff34781
-DATA vecWeylbf16avx512<>+36(SB)/4, $0x2e2ac13a
-DATA vecWeylbf16avx512<>+40(SB)/4, $0xcc623af3
-DATA vecWeylbf16avx512<>+44(SB)/4, $0x6a99b4ac
-DATA vecWeylbf16avx512<>+48(SB)/4, $0x08d12e65
-DATA vecWeylbf16avx512<>+52(SB)/4, $0xa708a81e
-DATA vecWeylbf16avx512<>+56(SB)/4, $0x454021d7
-DATA vecWeylbf16avx512<>+60(SB)/4, $0xe3779b90
-GLOBL vecWeylbf16avx512<>(SB), RODATA|NOPTR, $64
+// func vecAddGeluDropoutBF16AVX512(dst *uint16, src *uint16, y *uint16, n int, scale float32, least uint32, at uint32, nt bool)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·vecAddGeluDropoutBF16AVX512(SB), NOSPLIT, $0-45
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVQ         y+16(FP), BX
+	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+224(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+228(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+232(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+296(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+360(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+424(SB), Z6
+	VMOVUPS      vecConstbf16avx512<>+488(SB), Z7
+	VBROADCASTSS scale+32(FP), Z8
+	MOVL         least+36(FP), SI
+	VMOVD        SI, X9
+	VPBROADCASTD X9, Z9
+	MOVL         at+40(FP), SI
+	VMOVD        SI, X10
+	VPBROADCASTD X10, Z10
+	VPADDD       vecConstbf16avx512<>+988(SB), Z10, Z10
+	VBROADCASTSS vecConstbf16avx512<>+1052(SB), Z11
+	VBROADCASTSS vecConstbf16avx512<>+1056(SB), Z12
+	VBROADCASTSS vecConstbf16avx512<>+1060(SB), Z13
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z14
+	XORQ         SI, SI
+	CMPB         nt+44(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
+	SUBQ         $+32, CX
+	JLT          ntdone
+
+nt:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z15
+	VPADDD           Z13, Z10, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z11, Z15, Z15
+	VPMULLD          Z11, Z17, Z17
+	VPSRLD           $0x0d, Z15, Z16
+	VPSRLD           $0x0d, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z12, Z15, Z15
+	VPMULLD          Z12, Z17, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPSRLD           $0x01, Z15, Z15
+	VPSRLD           $0x01, Z17, Z17
+	VPMOVZXWD        (DX)(SI*1), Z16
+	VPMOVZXWD        32(DX)(SI*1), Z19
+	VPSLLD           $0x10, Z16, Z16
+	VPSLLD           $0x10, Z19, Z19
+	VPMOVZXWD        (BX)(SI*1), Z18
+	VPMOVZXWD        32(BX)(SI*1), Z20
+	VPSLLD           $0x10, Z18, Z18
+	VPSLLD           $0x10, Z20, Z20
+	VADDPS           Z18, Z16, Z16
+	VADDPS           Z20, Z19, Z19
+	VRANGEPS         $0x0a, Z1, Z16, Z18
+	VRANGEPS         $0x0a, Z1, Z19, Z20
+	VMAXPS           Z16, Z0, Z16
+	VMAXPS           Z19, Z0, Z24
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z25
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z25
+	VSUBPS           Z2, Z19, Z21
+	VSUBPS           Z2, Z25, Z26
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z26
+	VPERMPS          Z7, Z19, Z22
+	VPERMPS          Z7, Z25, Z27
+	VPERMPS          Z6, Z19, Z23
+	VPERMPS          Z6, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z5, Z19, Z23
+	VPERMPS          Z5, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z4, Z19, Z23
+	VPERMPS          Z4, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z3, Z19, Z19
+	VPERMPS          Z3, Z25, Z23
+	VFMADD213PS      Z19, Z21, Z22
+	VFMADD213PS      Z23, Z26, Z27
+	VFNMADD231PS     Z22, Z18, Z16
+	VFNMADD231PS     Z27, Z20, Z24
+	VMULPS           Z8, Z16, Z16
+	VMULPS           Z8, Z24, Z24
+	VPCMPD           $0x02, Z15, Z9, K1
+	VPCMPD           $0x02, Z17, Z9, K2
+	VMOVAPS.Z        Z16, K1, Z16
+	VMOVAPS.Z        Z24, K2, Z24
+	BYTE $0x62; BYTE $0x32; BYTE $0x3f; BYTE $0x40; BYTE $0x72; BYTE $0xf8 // VCVTNE2PS2BF16 Z16, Z24, Z15
+	VMOVNTDQ         Z15, (AX)(SI*1)
+	VPADDD           Z14, Z10, Z10
+	ADDQ             $+64, SI
+	SUBQ             $+32, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z15
+	VPADDD           Z13, Z10, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z11, Z15, Z15
+	VPMULLD          Z11, Z17, Z17
+	VPSRLD           $0x0d, Z15, Z16
+	VPSRLD           $0x0d, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z12, Z15, Z15
+	VPMULLD          Z12, Z17, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPSRLD           $0x01, Z15, Z15
+	VPSRLD           $0x01, Z17, Z17
+	VPMOVZXWD        (DX)(SI*1), Z16
+	VPMOVZXWD        32(DX)(SI*1), Z19
+	VPSLLD           $0x10, Z16, Z16
+	VPSLLD           $0x10, Z19, Z19
+	VPMOVZXWD        (BX)(SI*1), Z18
+	VPMOVZXWD        32(BX)(SI*1), Z20
+	VPSLLD           $0x10, Z18, Z18
+	VPSLLD           $0x10, Z20, Z20
+	VADDPS           Z18, Z16, Z16
+	VADDPS           Z20, Z19, Z19
+	VRANGEPS         $0x0a, Z1, Z16, Z18
+	VRANGEPS         $0x0a, Z1, Z19, Z20
+	VMAXPS           Z16, Z0, Z16
+	VMAXPS           Z19, Z0, Z24
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z25
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z25
+	VSUBPS           Z2, Z19, Z21
+	VSUBPS           Z2, Z25, Z26
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z26
+	VPERMPS          Z7, Z19, Z22
+	VPERMPS          Z7, Z25, Z27
+	VPERMPS          Z6, Z19, Z23
+	VPERMPS          Z6, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z5, Z19, Z23
+	VPERMPS          Z5, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z4, Z19, Z23
+	VPERMPS          Z4, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z3, Z19, Z19
+	VPERMPS          Z3, Z25, Z23
+	VFMADD213PS      Z19, Z21, Z22
+	VFMADD213PS      Z23, Z26, Z27
+	VFNMADD231PS     Z22, Z18, Z16
+	VFNMADD231PS     Z27, Z20, Z24
+	VMULPS           Z8, Z16, Z16
+	VMULPS           Z8, Z24, Z24
+	VPCMPD           $0x02, Z15, Z9, K1
+	VPCMPD           $0x02, Z17, Z9, K2
+	VMOVAPS.Z        Z16, K1, Z16
+	VMOVAPS.Z        Z24, K2, Z24
+	BYTE $0x62; BYTE $0x32; BYTE $0x3f; BYTE $0x40; BYTE $0x72; BYTE $0xf8 // VCVTNE2PS2BF16 Z16, Z24, Z15
+	VMOVDQU16        Z15, (AX)(SI*1)
+	VPADDD           Z14, Z10, Z10
+	ADDQ             $+64, SI
+	SUBQ             $+32, CX
+	JGE              main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z11, Z14, Z14
+	VPSRLD           $0x0d, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z12, Z14, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPSRLD           $0x01, Z14, Z14
+	VPMOVZXWD        (DX)(SI*1), Z15
+	VPSLLD           $0x10, Z15, Z15
+	VPMOVZXWD        (BX)(SI*1), Z16
+	VPSLLD           $0x10, Z16, Z16
+	VADDPS           Z16, Z15, Z15
+	VRANGEPS         $0x0a, Z1, Z15, Z16
+	VMAXPS           Z15, Z0, Z15
+	VMOVAPS          Z2, Z17
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z16, Z17
+	VSUBPS           Z2, Z17, Z18
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z16, Z18
+	VPERMPS          Z7, Z17, Z19
+	VPERMPS          Z6, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z5, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z4, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z3, Z17, Z17
+	VFMADD213PS      Z17, Z18, Z19
+	VFNMADD231PS     Z19, Z16, Z15
+	VMULPS           Z8, Z15, Z15
+	VPCMPD           $0x02, Z14, Z9, K1
+	VMOVAPS.Z        Z15, K1, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNEPS2BF16 Z15, Y14
+	VMOVDQU16        Y14, (AX)(SI*1)
+	VPADDD           Z13, Z10, Z10
+	ADDQ             $+32, SI
+	SUBQ             $+16, CX
+	JGE              single
+
+singledone:
+	ADDQ             $+16, CX
+	JZ               return
+	MOVQ             $0x00000001, DI
+	SHLQ             CL, DI
+	DECQ             DI
+	KMOVW            DI, K1
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z11, Z14, Z14
+	VPSRLD           $0x0d, Z14, Z11
+	VXORPS           Z11, Z14, Z14
+	VPMULLD          Z12, Z14, Z14
+	VPSRLD           $0x10, Z14, Z11
+	VXORPS           Z11, Z14, Z14
+	VPSRLD           $0x01, Z14, Z14
+	VPMOVZXWD.Z      (DX)(SI*1), K1, Z11
+	VPSLLD           $0x10, Z11, Z11
+	VPMOVZXWD.Z      (BX)(SI*1), K1, Z12
+	VPSLLD           $0x10, Z12, Z12
+	VADDPS           Z12, Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z11, Z1
+	VMAXPS           Z11, Z0, Z0
+	VMOVAPS          Z2, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z1, Z11
+	VSUBPS           Z2, Z11, Z2
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z1, Z2
+	VPERMPS          Z7, Z11, Z7
+	VPERMPS          Z6, Z11, Z6
+	VFMADD213PS      Z6, Z2, Z7
+	VPERMPS          Z5, Z11, Z5
+	VFMADD213PS      Z5, Z2, Z7
+	VPERMPS          Z4, Z11, Z4
+	VFMADD213PS      Z4, Z2, Z7
+	VPERMPS          Z3, Z11, Z3
+	VFMADD213PS      Z3, Z2, Z7
+	VFNMADD231PS     Z7, Z1, Z0
+	VMULPS           Z8, Z0, Z0
+	VPCMPD           $0x02, Z14, Z9, K2
+	VMOVAPS.Z        Z0, K2, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
+	VMOVDQU16        Y0, K1, (AX)(SI*1)
+	VPADDD           Z13, Z10, Z10
+
+return:
+	VZEROUPPER
+	RET
 
 DATA vecConstbf16avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstbf16avx512<>+4(SB)/4, $0xc2d00000
-DATA vecConstbf16avx512<>+8(SB)/4, $0x4b40007f
-DATA vecConstbf16avx512<>+12(SB)/4, $0x3f800000
-DATA vecConstbf16avx512<>+16(SB)/4, $0x3fb8aa3b
-DATA vecConstbf16avx512<>+20(SB)/4, $0x3f318000
-DATA vecConstbf16avx512<>+24(SB)/4, $0xb95e8083
-DATA vecConstbf16avx512<>+28(SB)/4, $0x3ab5f604
-DATA vecConstbf16avx512<>+32(SB)/4, $0x3c0913b5
-DATA vecConstbf16avx512<>+36(SB)/4, $0x3d2aab3a
-DATA vecConstbf16avx512<>+40(SB)/4, $0x3e2aaa58
-DATA vecConstbf16avx512<>+44(SB)/4, $0x3effffff
-DATA vecConstbf16avx512<>+48(SB)/4, $0x41200000
-DATA vecConstbf16avx512<>+52(SB)/4, $0x40000000
-DATA vecConstbf16avx512<>+56(SB)/4, $0x3db5f604
-DATA vecConstbf16avx512<>+60(SB)/4, $0x7fffffff
-DATA vecConstbf16avx512<>+64(SB)/4, $0x4038aa3b
-DATA vecConstbf16avx512<>+68(SB)/4, $0x3eb17218
-DATA vecConstbf16avx512<>+72(SB)/4, $0x3e8913b5
-DATA vecConstbf16avx512<>+76(SB)/4, $0x3f2aab3a
-DATA vecConstbf16avx512<>+80(SB)/4, $0x3faaaa58
-DATA vecConstbf16avx512<>+84(SB)/4, $0x3fffffff
-DATA vecConstbf16avx512<>+88(SB)/4, $0x80000000
-DATA vecConstbf16avx512<>+92(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+96(SB)/4, $0x40adcb09
-DATA vecConstbf16avx512<>+100(SB)/4, $0x4b400000
-DATA vecConstbf16avx512<>+104(SB)/4, $0x3f000000
-DATA vecConstbf16avx512<>+108(SB)/4, $0x3eb7a102
-DATA vecConstbf16avx512<>+112(SB)/4, $0x3e701e49
-DATA vecConstbf16avx512<>+116(SB)/4, $0x3e0e05bb
-DATA vecConstbf16avx512<>+120(SB)/4, $0x3d9714b4
-DATA vecConstbf16avx512<>+124(SB)/4, $0x3d0fdb35
-DATA vecConstbf16avx512<>+128(SB)/4, $0x3c74526d
-DATA vecConstbf16avx512<>+132(SB)/4, $0x3bb88181
-DATA vecConstbf16avx512<>+136(SB)/4, $0x3af74280
-DATA vecConstbf16avx512<>+140(SB)/4, $0x3a12bdfa
-DATA vecConstbf16avx512<>+144(SB)/4, $0x391a0bc9
-DATA vecConstbf16avx512<>+148(SB)/4, $0x380edbd0
-DATA vecConstbf16avx512<>+152(SB)/4, $0x36e9da1c
-DATA vecConstbf16avx512<>+156(SB)/4, $0x35a8cb13
-DATA vecConstbf16avx512<>+160(SB)/4, $0x3456bf3d
-DATA vecConstbf16avx512<>+164(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+168(SB)/4, $0xbe13e931
-DATA vecConstbf16avx512<>+172(SB)/4, $0xbe0a86b6
-DATA vecConstbf16avx512<>+176(SB)/4, $0xbde3988d
-DATA vecConstbf16avx512<>+180(SB)/4, $0xbda3ff16
-DATA vecConstbf16avx512<>+184(SB)/4, $0xbd4f4cf5
-DATA vecConstbf16avx512<>+188(SB)/4, $0xbce5d7d1
-DATA vecConstbf16avx512<>+192(SB)/4, $0xbc5f862a
-DATA vecConstbf16avx512<>+196(SB)/4, $0xbbbeaae6
-DATA vecConstbf16avx512<>+200(SB)/4, $0xbb0ea78e
-DATA vecConstbf16avx512<>+204(SB)/4, $0xba3b3b00
-DATA vecConstbf16avx512<>+208(SB)/4, $0xb95788aa
-DATA vecConstbf16avx512<>+212(SB)/4, $0xb8599e88
-DATA vecConstbf16avx512<>+216(SB)/4, $0xb740b727
-DATA vecConstbf16avx512<>+220(SB)/4, $0xb615ae59
-DATA vecConstbf16avx512<>+224(SB)/4, $0xb4cbece4
-DATA vecConstbf16avx512<>+228(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+232(SB)/4, $0xb6c7db3d
-DATA vecConstbf16avx512<>+236(SB)/4, $0x3c114693
-DATA vecConstbf16avx512<>+240(SB)/4, $0x3c6eafbd
-DATA vecConstbf16avx512<>+244(SB)/4, $0x3c80fdc1
-DATA vecConstbf16avx512<>+248(SB)/4, $0x3c59678e
-DATA vecConstbf16avx512<>+252(SB)/4, $0x3c16a7bb
-DATA vecConstbf16avx512<>+256(SB)/4, $0x3bafd190
-DATA vecConstbf16avx512<>+260(SB)/4, $0x3b2ef943
-DATA vecConstbf16avx512<>+264(SB)/4, $0x3a959e44
-DATA vecConstbf16avx512<>+268(SB)/4, $0x39dcec76
-DATA vecConstbf16avx512<>+272(SB)/4, $0x390d4b81
-DATA vecConstbf16avx512<>+276(SB)/4, $0x381cefb3
-DATA vecConstbf16avx512<>+280(SB)/4, $0x37179eec
-DATA vecConstbf16avx512<>+284(SB)/4, $0x35ff2c4a
-DATA vecConstbf16avx512<>+288(SB)/4, $0x34bb365c
+DATA vecConstbf16avx512<>+8(SB)/4, $0x49400000
+DATA vecConstbf16avx512<>+12(SB)/4, $0x3e2aabb1
+DATA vecConstbf16avx512<>+16(SB)/4, $0x3f800000
+DATA vecConstbf16avx512<>+20(SB)/4, $0x3f85aac3
+DATA vecConstbf16avx512<>+24(SB)/4, $0x3f8b95c2
+DATA vecConstbf16avx512<>+28(SB)/4, $0x3f91c3d3
+DATA vecConstbf16avx512<>+32(SB)/4, $0x3f9837f0
+DATA vecConstbf16avx512<>+36(SB)/4, $0x3f9ef532
+DATA vecConstbf16avx512<>+40(SB)/4, $0x3fa5fed7
+DATA vecConstbf16avx512<>+44(SB)/4, $0x3fad583f
+DATA vecConstbf16avx512<>+48(SB)/4, $0x3fb504f3
+DATA vecConstbf16avx512<>+52(SB)/4, $0x3fbd08a4
+DATA vecConstbf16avx512<>+56(SB)/4, $0x3fc5672a
+DATA vecConstbf16avx512<>+60(SB)/4, $0x3fce248c
+DATA vecConstbf16avx512<>+64(SB)/4, $0x3fd744fd
+DATA vecConstbf16avx512<>+68(SB)/4, $0x3fe0ccdf
+DATA vecConstbf16avx512<>+72(SB)/4, $0x3feac0c7
+DATA vecConstbf16avx512<>+76(SB)/4, $0x3ff5257d
+DATA vecConstbf16avx512<>+80(SB)/4, $0xffff0000
+DATA vecConstbf16avx512<>+84(SB)/4, $0x3fb8aa3b
+DATA vecConstbf16avx512<>+88(SB)/4, $0x3f318000
+DATA vecConstbf16avx512<>+92(SB)/4, $0xb95e8083
+DATA vecConstbf16avx512<>+96(SB)/4, $0x3f000110
+DATA vecConstbf16avx512<>+100(SB)/4, $0x3f800000
+DATA vecConstbf16avx512<>+104(SB)/4, $0x00100000
+DATA vecConstbf16avx512<>+108(SB)/4, $0x00110001
+DATA vecConstbf16avx512<>+112(SB)/4, $0x00120002
+DATA vecConstbf16avx512<>+116(SB)/4, $0x00130003
+DATA vecConstbf16avx512<>+120(SB)/4, $0x00140004
+DATA vecConstbf16avx512<>+124(SB)/4, $0x00150005
+DATA vecConstbf16avx512<>+128(SB)/4, $0x00160006
+DATA vecConstbf16avx512<>+132(SB)/4, $0x00170007
+DATA vecConstbf16avx512<>+136(SB)/4, $0x00180008
+DATA vecConstbf16avx512<>+140(SB)/4, $0x00190009
+DATA vecConstbf16avx512<>+144(SB)/4, $0x001a000a
+DATA vecConstbf16avx512<>+148(SB)/4, $0x001b000b
+DATA vecConstbf16avx512<>+152(SB)/4, $0x001c000c
+DATA vecConstbf16avx512<>+156(SB)/4, $0x001d000d
+DATA vecConstbf16avx512<>+160(SB)/4, $0x001e000e
+DATA vecConstbf16avx512<>+164(SB)/4, $0x001f000f
+DATA vecConstbf16avx512<>+168(SB)/4, $0x41200000
+DATA vecConstbf16avx512<>+172(SB)/4, $0x4b40007f
+DATA vecConstbf16avx512<>+176(SB)/4, $0x40000000
+DATA vecConstbf16avx512<>+180(SB)/4, $0x3db5f604
+DATA vecConstbf16avx512<>+184(SB)/4, $0x7fffffff
+DATA vecConstbf16avx512<>+188(SB)/4, $0x4038aa3b
+DATA vecConstbf16avx512<>+192(SB)/4, $0x3eb17218
+DATA vecConstbf16avx512<>+196(SB)/4, $0x3e8913b5
+DATA vecConstbf16avx512<>+200(SB)/4, $0x3f2aab3a
+DATA vecConstbf16avx512<>+204(SB)/4, $0x3faaaa58
+DATA vecConstbf16avx512<>+208(SB)/4, $0x3fffffff
+DATA vecConstbf16avx512<>+212(SB)/4, $0x80000000
+DATA vecConstbf16avx512<>+216(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+220(SB)/4, $0xff80ff80
+DATA vecConstbf16avx512<>+224(SB)/4, $0x40adcb09
+DATA vecConstbf16avx512<>+228(SB)/4, $0x4b400000
+DATA vecConstbf16avx512<>+232(SB)/4, $0x3f000000
+DATA vecConstbf16avx512<>+236(SB)/4, $0x3eb7a102
+DATA vecConstbf16avx512<>+240(SB)/4, $0x3e701e49
+DATA vecConstbf16avx512<>+244(SB)/4, $0x3e0e05bb
+DATA vecConstbf16avx512<>+248(SB)/4, $0x3d9714b4
+DATA vecConstbf16avx512<>+252(SB)/4, $0x3d0fdb35
+DATA vecConstbf16avx512<>+256(SB)/4, $0x3c74526d
+DATA vecConstbf16avx512<>+260(SB)/4, $0x3bb88181
+DATA vecConstbf16avx512<>+264(SB)/4, $0x3af74280
+DATA vecConstbf16avx512<>+268(SB)/4, $0x3a12bdfa
+DATA vecConstbf16avx512<>+272(SB)/4, $0x391a0bc9
+DATA vecConstbf16avx512<>+276(SB)/4, $0x380edbd0
+DATA vecConstbf16avx512<>+280(SB)/4, $0x36e9da1c
+DATA vecConstbf16avx512<>+284(SB)/4, $0x35a8cb13
+DATA vecConstbf16avx512<>+288(SB)/4, $0x3456bf3d
 DATA vecConstbf16avx512<>+292(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+296(SB)/4, $0x3b5105cb
-DATA vecConstbf16avx512<>+300(SB)/4, $0x3b276e87
-DATA vecConstbf16avx512<>+304(SB)/4, $0x3a974a0f
-DATA vecConstbf16avx512<>+308(SB)/4, $0xb99ff383
-DATA vecConstbf16avx512<>+312(SB)/4, $0xba9d88a5
-DATA vecConstbf16avx512<>+316(SB)/4, $0xbab601c3
-DATA vecConstbf16avx512<>+320(SB)/4, $0xba91120f
-DATA vecConstbf16avx512<>+324(SB)/4, $0xba352449
-DATA vecConstbf16avx512<>+328(SB)/4, $0xb9b97423
-DATA vecConstbf16avx512<>+332(SB)/4, $0xb91f2854
-DATA vecConstbf16avx512<>+336(SB)/4, $0xb867e247
-DATA vecConstbf16avx512<>+340(SB)/4, $0xb79084d0
-DATA vecConstbf16avx512<>+344(SB)/4, $0xb69aef66
-DATA vecConstbf16avx512<>+348(SB)/4, $0xb58f6658
-DATA vecConstbf16avx512<>+352(SB)/4, $0xb465cd12
+DATA vecConstbf16avx512<>+296(SB)/4, $0xbe13e931
+DATA vecConstbf16avx512<>+300(SB)/4, $0xbe0a86b6
+DATA vecConstbf16avx512<>+304(SB)/4, $0xbde3988d
+DATA vecConstbf16avx512<>+308(SB)/4, $0xbda3ff16
+DATA vecConstbf16avx512<>+312(SB)/4, $0xbd4f4cf5
+DATA vecConstbf16avx512<>+316(SB)/4, $0xbce5d7d1
+DATA vecConstbf16avx512<>+320(SB)/4, $0xbc5f862a
+DATA vecConstbf16avx512<>+324(SB)/4, $0xbbbeaae6
+DATA vecConstbf16avx512<>+328(SB)/4, $0xbb0ea78e
+DATA vecConstbf16avx512<>+332(SB)/4, $0xba3b3b00
+DATA vecConstbf16avx512<>+336(SB)/4, $0xb95788aa
+DATA vecConstbf16avx512<>+340(SB)/4, $0xb8599e88
+DATA vecConstbf16avx512<>+344(SB)/4, $0xb740b727
+DATA vecConstbf16avx512<>+348(SB)/4, $0xb615ae59
+DATA vecConstbf16avx512<>+352(SB)/4, $0xb4cbece4
 DATA vecConstbf16avx512<>+356(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+360(SB)/4, $0xb8a13146
-DATA vecConstbf16avx512<>+364(SB)/4, $0xb99061ab
-DATA vecConstbf16avx512<>+368(SB)/4, $0xb9cd0c05
-DATA vecConstbf16avx512<>+372(SB)/4, $0xb9a35d5c
-DATA vecConstbf16avx512<>+376(SB)/4, $0xb909a1bb
-DATA vecConstbf16avx512<>+380(SB)/4, $0x37de70b7
-DATA vecConstbf16avx512<>+384(SB)/4, $0x38d1074f
-DATA vecConstbf16avx512<>+388(SB)/4, $0x38d07a0b
-DATA vecConstbf16avx512<>+392(SB)/4, $0x388d07e0
-DATA vecConstbf16avx512<>+396(SB)/4, $0x3813e5ed
-DATA vecConstbf16avx512<>+400(SB)/4, $0x377c5677
-DATA vecConstbf16avx512<>+404(SB)/4, $0x36b34c9e
-DATA vecConstbf16avx512<>+408(SB)/4, $0x35d7231f
-DATA vecConstbf16avx512<>+412(SB)/4, $0x34dbd8d1
-DATA vecConstbf16avx512<>+416(SB)/4, $0x33c077a2
+DATA vecConstbf16avx512<>+360(SB)/4, $0xb6c7db3d
+DATA vecConstbf16avx512<>+364(SB)/4, $0x3c114693
+DATA vecConstbf16avx512<>+368(SB)/4, $0x3c6eafbd
+DATA vecConstbf16avx512<>+372(SB)/4, $0x3c80fdc1
+DATA vecConstbf16avx512<>+376(SB)/4, $0x3c59678e
+DATA vecConstbf16avx512<>+380(SB)/4, $0x3c16a7bb
+DATA vecConstbf16avx512<>+384(SB)/4, $0x3bafd190
+DATA vecConstbf16avx512<>+388(SB)/4, $0x3b2ef943
+DATA vecConstbf16avx512<>+392(SB)/4, $0x3a959e44
+DATA vecConstbf16avx512<>+396(SB)/4, $0x39dcec76
+DATA vecConstbf16avx512<>+400(SB)/4, $0x390d4b81
+DATA vecConstbf16avx512<>+404(SB)/4, $0x381cefb3
+DATA vecConstbf16avx512<>+408(SB)/4, $0x37179eec
+DATA vecConstbf16avx512<>+412(SB)/4, $0x35ff2c4a
+DATA vecConstbf16avx512<>+416(SB)/4, $0x34bb365c
 DATA vecConstbf16avx512<>+420(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+424(SB)/4, $0x4030c30c
-DATA vecConstbf16avx512<>+428(SB)/4, $0x42ae0000
-DATA vecConstbf16avx512<>+432(SB)/4, $0xc2ae0000
-DATA vecConstbf16avx512<>+436(SB)/4, $0x49400000
-DATA vecConstbf16avx512<>+440(SB)/4, $0x3e2aabb1
-DATA vecConstbf16avx512<>+444(SB)/4, $0x3f800000
-DATA vecConstbf16avx512<>+448(SB)/4, $0x3f7daac3
-DATA vecConstbf16avx512<>+452(SB)/4, $0x3f7b95c2
-DATA vecConstbf16avx512<>+456(SB)/4, $0x3f79c3d3
-DATA vecConstbf16avx512<>+460(SB)/4, $0x3f7837f0
-DATA vecConstbf16avx512<>+464(SB)/4, $0x3f76f532
-DATA vecConstbf16avx512<>+468(SB)/4, $0x3f75fed7
-DATA vecConstbf16avx512<>+472(SB)/4, $0x3f75583f
-DATA vecConstbf16avx512<>+476(SB)/4, $0x3f7504f3
-DATA vecConstbf16avx512<>+480(SB)/4, $0x3f7508a4
-DATA vecConstbf16avx512<>+484(SB)/4, $0x3f75672a
-DATA vecConstbf16avx512<>+488(SB)/4, $0x3f76248c
-DATA vecConstbf16avx512<>+492(SB)/4, $0x3f7744fd
-DATA vecConstbf16avx512<>+496(SB)/4, $0x3f78ccdf
-DATA vecConstbf16avx512<>+500(SB)/4, $0x3f7ac0c7
-DATA vecConstbf16avx512<>+504(SB)/4, $0x3f7d257d
-DATA vecConstbf16avx512<>+508(SB)/4, $0x3f317218
-DATA vecConstbf16avx512<>+512(SB)/4, $0x3f000110
-DATA vecConstbf16avx512<>+516(SB)/4, $0x40a3dcb1
-DATA vecConstbf16avx512<>+520(SB)/4, $0x3f000000
-DATA vecConstbf16avx512<>+524(SB)/4, $0x3ebb9b8c
-DATA vecConstbf16avx512<>+528(SB)/4, $0x3e7d64ad
-DATA vecConstbf16avx512<>+532(SB)/4, $0x3e1cb729
-DATA vecConstbf16avx512<>+536(SB)/4, $0x3db09238
-DATA vecConstbf16avx512<>+540(SB)/4, $0x3d34352b
-DATA vecConstbf16avx512<>+544(SB)/4, $0x3ca576b7
-DATA vecConstbf16avx512<>+548(SB)/4, $0x3c0776f9
-DATA vecConstbf16avx512<>+552(SB)/4, $0x3b438c00
-DATA vecConstbf16avx512<>+556(SB)/4, $0x3a758433
-DATA vecConstbf16avx512<>+560(SB)/4, $0x39840abb
-DATA vecConstbf16avx512<>+564(SB)/4, $0x386f73b6
-DATA vecConstbf16avx512<>+568(SB)/4, $0x3733fef7
-DATA vecConstbf16avx512<>+572(SB)/4, $0x35dc936d
-DATA vecConstbf16avx512<>+576(SB)/4, $0x34589e3a
-DATA vecConstbf16avx512<>+580(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+584(SB)/4, $0xbe0b757c
-DATA vecConstbf16avx512<>+588(SB)/4, $0xbe03878b
-DATA vecConstbf16avx512<>+592(SB)/4, $0xbddcc0d9
-DATA vecConstbf16avx512<>+596(SB)/4, $0xbda4f649
-DATA vecConstbf16avx512<>+600(SB)/4, $0xbd5bc41e
-DATA vecConstbf16avx512<>+604(SB)/4, $0xbd02886d
-DATA vecConstbf16avx512<>+608(SB)/4, $0xbc8a0629
-DATA vecConstbf16avx512<>+612(SB)/4, $0xbc013f90
-DATA vecConstbf16avx512<>+616(SB)/4, $0xbb5477bc
-DATA vecConstbf16avx512<>+620(SB)/4, $0xba9766f4
-DATA vecConstbf16avx512<>+624(SB)/4, $0xb9b84dba
-DATA vecConstbf16avx512<>+628(SB)/4, $0xb8bc843b
-DATA vecConstbf16avx512<>+632(SB)/4, $0xb79f47ef
-DATA vecConstbf16avx512<>+636(SB)/4, $0xb65a86ca
-DATA vecConstbf16avx512<>+640(SB)/4, $0xb4ef3d66
-DATA vecConstbf16avx512<>+644(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+648(SB)/4, $0xb6988f97
-DATA vecConstbf16avx512<>+652(SB)/4, $0x3bf64697
-DATA vecConstbf16avx512<>+656(SB)/4, $0x3c4e2fdc
-DATA vecConstbf16avx512<>+660(SB)/4, $0x3c66448b
-DATA vecConstbf16avx512<>+664(SB)/4, $0x3c4bbe7d
-DATA vecConstbf16avx512<>+668(SB)/4, $0x3c170d84
-DATA vecConstbf16avx512<>+672(SB)/4, $0x3bc06292
-DATA vecConstbf16avx512<>+676(SB)/4, $0x3b548be3
-DATA vecConstbf16avx512<>+680(SB)/4, $0x3acb9c2b
-DATA vecConstbf16avx512<>+684(SB)/4, $0x3a27c820
-DATA vecConstbf16avx512<>+688(SB)/4, $0x396ac78a
-DATA vecConstbf16avx512<>+692(SB)/4, $0x38894783
-DATA vecConstbf16avx512<>+696(SB)/4, $0x3783e6ff
-DATA vecConstbf16avx512<>+700(SB)/4, $0x364cb149
-DATA vecConstbf16avx512<>+704(SB)/4, $0x34fc2702
-DATA vecConstbf16avx512<>+708(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+712(SB)/4, $0x3b2fe467
-DATA vecConstbf16avx512<>+716(SB)/4, $0x3b10066b
-DATA vecConstbf16avx512<>+720(SB)/4, $0x3a90a470
-DATA vecConstbf16avx512<>+724(SB)/4, $0xb8b397c2
-DATA vecConstbf16avx512<>+728(SB)/4, $0xba6914b1
-DATA vecConstbf16avx512<>+732(SB)/4, $0xba97648b
-DATA vecConstbf16avx512<>+736(SB)/4, $0xba85d71f
-DATA vecConstbf16avx512<>+740(SB)/4, $0xba3c3c30
-DATA vecConstbf16avx512<>+744(SB)/4, $0xb9dc858a
-DATA vecConstbf16avx512<>+748(SB)/4, $0xb959a635
-DATA vecConstbf16avx512<>+752(SB)/4, $0xb8b42521
-DATA vecConstbf16avx512<>+756(SB)/4, $0xb7f70bbe
-DATA vecConstbf16avx512<>+760(SB)/4, $0xb70a348f
-DATA vecConstbf16avx512<>+764(SB)/4, $0xb5f848b3
-DATA vecConstbf16avx512<>+768(SB)/4, $0xb4b02e6b
-DATA vecConstbf16avx512<>+772(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+776(SB)/4, $0xb875e991
-DATA vecConstbf16avx512<>+780(SB)/4, $0xb95e6c3e
-DATA vecConstbf16avx512<>+784(SB)/4, $0xb9a2bacb
-DATA vecConstbf16avx512<>+788(SB)/4, $0xb98a046f
-DATA vecConstbf16avx512<>+792(SB)/4, $0xb90af85e
-DATA vecConstbf16avx512<>+796(SB)/4, $0xb6ecc57e
-DATA vecConstbf16avx512<>+800(SB)/4, $0x3885f57d
-DATA vecConstbf16avx512<>+804(SB)/4, $0x38a87cc1
-DATA vecConstbf16avx512<>+808(SB)/4, $0x3888e80d
-DATA vecConstbf16avx512<>+812(SB)/4, $0x382c80a2
-DATA vecConstbf16avx512<>+816(SB)/4, $0x37af626f
-DATA vecConstbf16avx512<>+820(SB)/4, $0x37105a3f
-DATA vecConstbf16avx512<>+824(SB)/4, $0x363e9ff5
-DATA vecConstbf16avx512<>+828(SB)/4, $0x35475486
-DATA vecConstbf16avx512<>+832(SB)/4, $0x3422bd9c
-DATA vecConstbf16avx512<>+836(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+840(SB)/4, $0x403b7989
-DATA vecConstbf16avx512<>+844(SB)/4, $0xff800000
-DATA vecConstbf16avx512<>+848(SB)/4, $0x3959887c
-DATA vecConstbf16avx512<>+852(SB)/4, $0x3aa697e0
-DATA vecConstbf16avx512<>+856(SB)/4, $0x3c1e1dc4
-DATA vecConstbf16avx512<>+860(SB)/4, $0x3d63505e
-DATA vecConstbf16avx512<>+864(SB)/4, $0x3e75fe1a
-DATA vecConstbf16avx512<>+868(SB)/4, $0x3c800000
-DATA vecConstbf16avx512<>+872(SB)/4, $0x85ebca6b
-DATA vecConstbf16avx512<>+876(SB)/4, $0xc2b2ae35
-DATA vecConstbf16avx512<>+880(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+884(SB)/4, $0xc6ef3720
-DATA vecConstbf16avx512<>+888(SB)/4, $0xaa66d2b0
-DATA vecConstbf16avx512<>+892(SB)/4, $0x8dde6e40
-GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $896
+DATA vecConstbf16avx512<>+424(SB)/4, $0x3b5105cb
+DATA vecConstbf16avx512<>+428(SB)/4, $0x3b276e87
+DATA vecConstbf16avx512<>+432(SB)/4, $0x3a974a0f
+DATA vecConstbf16avx512<>+436(SB)/4, $0xb99ff383
+DATA vecConstbf16avx512<>+440(SB)/4, $0xba9d88a5
+DATA vecConstbf16avx512<>+444(SB)/4, $0xbab601c3
+DATA vecConstbf16avx512<>+448(SB)/4, $0xba91120f
+DATA vecConstbf16avx512<>+452(SB)/4, $0xba352449
+DATA vecConstbf16avx512<>+456(SB)/4, $0xb9b97423
+DATA vecConstbf16avx512<>+460(SB)/4, $0xb91f2854
+DATA vecConstbf16avx512<>+464(SB)/4, $0xb867e247
+DATA vecConstbf16avx512<>+468(SB)/4, $0xb79084d0
+DATA vecConstbf16avx512<>+472(SB)/4, $0xb69aef66
+DATA vecConstbf16avx512<>+476(SB)/4, $0xb58f6658
+DATA vecConstbf16avx512<>+480(SB)/4, $0xb465cd12
+DATA vecConstbf16avx512<>+484(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+488(SB)/4, $0xb8a13146
+DATA vecConstbf16avx512<>+492(SB)/4, $0xb99061ab
+DATA vecConstbf16avx512<>+496(SB)/4, $0xb9cd0c05
+DATA vecConstbf16avx512<>+500(SB)/4, $0xb9a35d5c
+DATA vecConstbf16avx512<>+504(SB)/4, $0xb909a1bb
+DATA vecConstbf16avx512<>+508(SB)/4, $0x37de70b7
+DATA vecConstbf16avx512<>+512(SB)/4, $0x38d1074f
+DATA vecConstbf16avx512<>+516(SB)/4, $0x38d07a0b
+DATA vecConstbf16avx512<>+520(SB)/4, $0x388d07e0
+DATA vecConstbf16avx512<>+524(SB)/4, $0x3813e5ed
+DATA vecConstbf16avx512<>+528(SB)/4, $0x377c5677
+DATA vecConstbf16avx512<>+532(SB)/4, $0x36b34c9e
+DATA vecConstbf16avx512<>+536(SB)/4, $0x35d7231f
+DATA vecConstbf16avx512<>+540(SB)/4, $0x34dbd8d1
+DATA vecConstbf16avx512<>+544(SB)/4, $0x33c077a2
+DATA vecConstbf16avx512<>+548(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+552(SB)/4, $0x4030c30c
+DATA vecConstbf16avx512<>+556(SB)/4, $0x42ae0000
+DATA vecConstbf16avx512<>+560(SB)/4, $0xc2ae0000
+DATA vecConstbf16avx512<>+564(SB)/4, $0x3f800000
+DATA vecConstbf16avx512<>+568(SB)/4, $0x3f7daac3
+DATA vecConstbf16avx512<>+572(SB)/4, $0x3f7b95c2
+DATA vecConstbf16avx512<>+576(SB)/4, $0x3f79c3d3
+DATA vecConstbf16avx512<>+580(SB)/4, $0x3f7837f0
+DATA vecConstbf16avx512<>+584(SB)/4, $0x3f76f532
+DATA vecConstbf16avx512<>+588(SB)/4, $0x3f75fed7
+DATA vecConstbf16avx512<>+592(SB)/4, $0x3f75583f
+DATA vecConstbf16avx512<>+596(SB)/4, $0x3f7504f3
+DATA vecConstbf16avx512<>+600(SB)/4, $0x3f7508a4
+DATA vecConstbf16avx512<>+604(SB)/4, $0x3f75672a
+DATA vecConstbf16avx512<>+608(SB)/4, $0x3f76248c
+DATA vecConstbf16avx512<>+612(SB)/4, $0x3f7744fd
+DATA vecConstbf16avx512<>+616(SB)/4, $0x3f78ccdf
+DATA vecConstbf16avx512<>+620(SB)/4, $0x3f7ac0c7
+DATA vecConstbf16avx512<>+624(SB)/4, $0x3f7d257d
+DATA vecConstbf16avx512<>+628(SB)/4, $0x3f317218
+DATA vecConstbf16avx512<>+632(SB)/4, $0x40a3dcb1
+DATA vecConstbf16avx512<>+636(SB)/4, $0x3f000000
+DATA vecConstbf16avx512<>+640(SB)/4, $0x3ebb9b8c
+DATA vecConstbf16avx512<>+644(SB)/4, $0x3e7d64ad
+DATA vecConstbf16avx512<>+648(SB)/4, $0x3e1cb729
+DATA vecConstbf16avx512<>+652(SB)/4, $0x3db09238
+DATA vecConstbf16avx512<>+656(SB)/4, $0x3d34352b
+DATA vecConstbf16avx512<>+660(SB)/4, $0x3ca576b7
+DATA vecConstbf16avx512<>+664(SB)/4, $0x3c0776f9
+DATA vecConstbf16avx512<>+668(SB)/4, $0x3b438c00
+DATA vecConstbf16avx512<>+672(SB)/4, $0x3a758433
+DATA vecConstbf16avx512<>+676(SB)/4, $0x39840abb
+DATA vecConstbf16avx512<>+680(SB)/4, $0x386f73b6
+DATA vecConstbf16avx512<>+684(SB)/4, $0x3733fef7
+DATA vecConstbf16avx512<>+688(SB)/4, $0x35dc936d
+DATA vecConstbf16avx512<>+692(SB)/4, $0x34589e3a
+DATA vecConstbf16avx512<>+696(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+700(SB)/4, $0xbe0b757c
+DATA vecConstbf16avx512<>+704(SB)/4, $0xbe03878b
+DATA vecConstbf16avx512<>+708(SB)/4, $0xbddcc0d9
+DATA vecConstbf16avx512<>+712(SB)/4, $0xbda4f649
+DATA vecConstbf16avx512<>+716(SB)/4, $0xbd5bc41e
+DATA vecConstbf16avx512<>+720(SB)/4, $0xbd02886d
+DATA vecConstbf16avx512<>+724(SB)/4, $0xbc8a0629
+DATA vecConstbf16avx512<>+728(SB)/4, $0xbc013f90
+DATA vecConstbf16avx512<>+732(SB)/4, $0xbb5477bc
+DATA vecConstbf16avx512<>+736(SB)/4, $0xba9766f4
+DATA vecConstbf16avx512<>+740(SB)/4, $0xb9b84dba
+DATA vecConstbf16avx512<>+744(SB)/4, $0xb8bc843b
+DATA vecConstbf16avx512<>+748(SB)/4, $0xb79f47ef
+DATA vecConstbf16avx512<>+752(SB)/4, $0xb65a86ca
+DATA vecConstbf16avx512<>+756(SB)/4, $0xb4ef3d66
+DATA vecConstbf16avx512<>+760(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+764(SB)/4, $0xb6988f97
+DATA vecConstbf16avx512<>+768(SB)/4, $0x3bf64697
+DATA vecConstbf16avx512<>+772(SB)/4, $0x3c4e2fdc
+DATA vecConstbf16avx512<>+776(SB)/4, $0x3c66448b
+DATA vecConstbf16avx512<>+780(SB)/4, $0x3c4bbe7d
+DATA vecConstbf16avx512<>+784(SB)/4, $0x3c170d84
+DATA vecConstbf16avx512<>+788(SB)/4, $0x3bc06292
+DATA vecConstbf16avx512<>+792(SB)/4, $0x3b548be3
+DATA vecConstbf16avx512<>+796(SB)/4, $0x3acb9c2b
+DATA vecConstbf16avx512<>+800(SB)/4, $0x3a27c820
+DATA vecConstbf16avx512<>+804(SB)/4, $0x396ac78a
+DATA vecConstbf16avx512<>+808(SB)/4, $0x38894783
+DATA vecConstbf16avx512<>+812(SB)/4, $0x3783e6ff
+DATA vecConstbf16avx512<>+816(SB)/4, $0x364cb149
+DATA vecConstbf16avx512<>+820(SB)/4, $0x34fc2702
+DATA vecConstbf16avx512<>+824(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+828(SB)/4, $0x3b2fe467
+DATA vecConstbf16avx512<>+832(SB)/4, $0x3b10066b
+DATA vecConstbf16avx512<>+836(SB)/4, $0x3a90a470
+DATA vecConstbf16avx512<>+840(SB)/4, $0xb8b397c2
+DATA vecConstbf16avx512<>+844(SB)/4, $0xba6914b1
+DATA vecConstbf16avx512<>+848(SB)/4, $0xba97648b
+DATA vecConstbf16avx512<>+852(SB)/4, $0xba85d71f
+DATA vecConstbf16avx512<>+856(SB)/4, $0xba3c3c30
+DATA vecConstbf16avx512<>+860(SB)/4, $0xb9dc858a
+DATA vecConstbf16avx512<>+864(SB)/4, $0xb959a635
+DATA vecConstbf16avx512<>+868(SB)/4, $0xb8b42521
+DATA vecConstbf16avx512<>+872(SB)/4, $0xb7f70bbe
+DATA vecConstbf16avx512<>+876(SB)/4, $0xb70a348f
+DATA vecConstbf16avx512<>+880(SB)/4, $0xb5f848b3
+DATA vecConstbf16avx512<>+884(SB)/4, $0xb4b02e6b
+DATA vecConstbf16avx512<>+888(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+892(SB)/4, $0xb875e991
+DATA vecConstbf16avx512<>+896(SB)/4, $0xb95e6c3e
+DATA vecConstbf16avx512<>+900(SB)/4, $0xb9a2bacb
+DATA vecConstbf16avx512<>+904(SB)/4, $0xb98a046f
+DATA vecConstbf16avx512<>+908(SB)/4, $0xb90af85e
+DATA vecConstbf16avx512<>+912(SB)/4, $0xb6ecc57e
+DATA vecConstbf16avx512<>+916(SB)/4, $0x3885f57d
+DATA vecConstbf16avx512<>+920(SB)/4, $0x38a87cc1
+DATA vecConstbf16avx512<>+924(SB)/4, $0x3888e80d
+DATA vecConstbf16avx512<>+928(SB)/4, $0x382c80a2
+DATA vecConstbf16avx512<>+932(SB)/4, $0x37af626f
+DATA vecConstbf16avx512<>+936(SB)/4, $0x37105a3f
+DATA vecConstbf16avx512<>+940(SB)/4, $0x363e9ff5
+DATA vecConstbf16avx512<>+944(SB)/4, $0x35475486
+DATA vecConstbf16avx512<>+948(SB)/4, $0x3422bd9c
+DATA vecConstbf16avx512<>+952(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+956(SB)/4, $0x403b7989
+DATA vecConstbf16avx512<>+960(SB)/4, $0xff800000
+DATA vecConstbf16avx512<>+964(SB)/4, $0x3959887c
+DATA vecConstbf16avx512<>+968(SB)/4, $0x3aa697e0
+DATA vecConstbf16avx512<>+972(SB)/4, $0x3c1e1dc4
+DATA vecConstbf16avx512<>+976(SB)/4, $0x3d63505e
+DATA vecConstbf16avx512<>+980(SB)/4, $0x3e75fe1a
+DATA vecConstbf16avx512<>+984(SB)/4, $0x3c800000
+DATA vecConstbf16avx512<>+988(SB)/4, $0x9e3779b9
+DATA vecConstbf16avx512<>+992(SB)/4, $0x3c6ef372
+DATA vecConstbf16avx512<>+996(SB)/4, $0xdaa66d2b
+DATA vecConstbf16avx512<>+1000(SB)/4, $0x78dde6e4
+DATA vecConstbf16avx512<>+1004(SB)/4, $0x1715609d
+DATA vecConstbf16avx512<>+1008(SB)/4, $0xb54cda56
+DATA vecConstbf16avx512<>+1012(SB)/4, $0x5384540f
+DATA vecConstbf16avx512<>+1016(SB)/4, $0xf1bbcdc8
+DATA vecConstbf16avx512<>+1020(SB)/4, $0x8ff34781
+DATA vecConstbf16avx512<>+1024(SB)/4, $0x2e2ac13a
+DATA vecConstbf16avx512<>+1028(SB)/4, $0xcc623af3
+DATA vecConstbf16avx512<>+1032(SB)/4, $0x6a99b4ac
+DATA vecConstbf16avx512<>+1036(SB)/4, $0x08d12e65
+DATA vecConstbf16avx512<>+1040(SB)/4, $0xa708a81e
+DATA vecConstbf16avx512<>+1044(SB)/4, $0x454021d7
+DATA vecConstbf16avx512<>+1048(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1052(SB)/4, $0x85ebca6b
+DATA vecConstbf16avx512<>+1056(SB)/4, $0xc2b2ae35
+DATA vecConstbf16avx512<>+1060(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1064(SB)/4, $0xc6ef3720
+DATA vecConstbf16avx512<>+1068(SB)/4, $0xaa66d2b0
+DATA vecConstbf16avx512<>+1072(SB)/4, $0x8dde6e40
+GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1076

@@ -10372,11 +10372,11 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
-	VPADDD       vecWeylf32avx2<>+0(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+2368(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y6
+	VPADDD       vecConstf32avx2<>+2368(SB), Y2, Y2
+	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2496(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -10522,15 +10522,233 @@ return:
 	VZEROUPPER
 	RET
 
-DATA vecWeylf32avx2<>+0(SB)/4, $0x9e3779b9
-DATA vecWeylf32avx2<>+4(SB)/4, $0x3c6ef372
-DATA vecWeylf32avx2<>+8(SB)/4, $0xdaa66d2b
-DATA vecWeylf32avx2<>+12(SB)/4, $0x78dde6e4
-DATA vecWeylf32avx2<>+16(SB)/4, $0x1715609d
-DATA vecWeylf32avx2<>+20(SB)/4, $0xb54cda56
-DATA vecWeylf32avx2<>+24(SB)/4, $0x5384540f
-DATA vecWeylf32avx2<>+28(SB)/4, $0xf1bbcdc8
-GLOBL vecWeylf32avx2<>(SB), RODATA|NOPTR, $32
+// func vecAddGeluDropoutF32AVX2(dst *float32, src *float32, y *float32, n int, scale float32, least uint32, at uint32, nt bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         y+16(FP), BX
+	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
+	VBROADCASTSS scale+32(FP), Y3
+	MOVL         least+36(FP), SI
+	VMOVD        SI, X4
+	VPBROADCASTD X4, Y4
+	MOVL         at+40(FP), SI
+	VMOVD        SI, X5
+	VPBROADCASTD X5, Y5
+	VPADDD       vecConstf32avx2<>+2368(SB), Y5, Y5
+	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y7
+	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y8
+	XORQ         SI, SI
+	CMPB         nt+44(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
+	SUBQ         $+8, DX
+	JLT          ntdone
+
+nt:
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPS      Y5, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y7, Y9, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMOVUPS      (CX)(SI*1), Y10
+	VMOVUPS      (BX)(SI*1), Y11
+	VADDPS       Y11, Y10, Y10
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y11
+	VMINPS       Y11, Y1, Y11
+	VMAXPS       Y10, Y0, Y10
+	VMOVAPS      Y2, Y12
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y11, Y12
+	VSUBPS       Y2, Y12, Y13
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y12, Y14
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y12, Y12
+	VFMADD213PS  Y12, Y13, Y14
+	VFNMADD231PS Y14, Y11, Y10
+	VMULPS       Y3, Y10, Y10
+	VPCMPGTD     Y9, Y4, Y9
+	VANDNPS      Y10, Y9, Y10
+	VMOVNTPS     Y10, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+	ADDQ         $+32, SI
+	SUBQ         $+8, DX
+	JGE          nt
+
+ntdone:
+	ADDQ $+8, DX
+
+ntskip:
+	SUBQ $+8, DX
+	JLT  maindone
+
+main:
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPS      Y5, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y7, Y9, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMOVUPS      (CX)(SI*1), Y10
+	VMOVUPS      (BX)(SI*1), Y11
+	VADDPS       Y11, Y10, Y10
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y11
+	VMINPS       Y11, Y1, Y11
+	VMAXPS       Y10, Y0, Y10
+	VMOVAPS      Y2, Y12
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y11, Y12
+	VSUBPS       Y2, Y12, Y13
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y12, Y14
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y12, Y12
+	VFMADD213PS  Y12, Y13, Y14
+	VFNMADD231PS Y14, Y11, Y10
+	VMULPS       Y3, Y10, Y10
+	VPCMPGTD     Y9, Y4, Y9
+	VANDNPS      Y10, Y9, Y10
+	VMOVUPS      Y10, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+	ADDQ         $+32, SI
+	SUBQ         $+8, DX
+	JGE          main
+
+maindone:
+	ADDQ $+8, DX
+	SUBQ $+8, DX
+	JLT  singledone
+
+single:
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPS      Y5, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y7, Y9, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMOVUPS      (CX)(SI*1), Y10
+	VMOVUPS      (BX)(SI*1), Y11
+	VADDPS       Y11, Y10, Y10
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y11
+	VMINPS       Y11, Y1, Y11
+	VMAXPS       Y10, Y0, Y10
+	VMOVAPS      Y2, Y12
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y11, Y12
+	VSUBPS       Y2, Y12, Y13
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y12, Y14
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y12, Y15
+	VFMADD213PS  Y15, Y13, Y14
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y12, Y12
+	VFMADD213PS  Y12, Y13, Y14
+	VFNMADD231PS Y14, Y11, Y10
+	VMULPS       Y3, Y10, Y10
+	VPCMPGTD     Y9, Y4, Y9
+	VANDNPS      Y10, Y9, Y10
+	VMOVUPS      Y10, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+	ADDQ         $+32, SI
+	SUBQ         $+8, DX
+	JGE          single
+
+singledone:
+	ADDQ         $+8, DX
+	JZ           return
+	LEAQ         vecMaskf32avx2<>+32(SB), DI
+	SHLQ         $0x02, DX
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y9
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPS      Y5, Y10
+	VPSRLD       $0x10, Y10, Y11
+	VXORPS       Y11, Y10, Y10
+	VPMULLD      Y6, Y10, Y10
+	VPSRLD       $0x0d, Y10, Y6
+	VXORPS       Y6, Y10, Y10
+	VPMULLD      Y7, Y10, Y10
+	VPSRLD       $0x10, Y10, Y6
+	VXORPS       Y6, Y10, Y10
+	VPSRLD       $0x01, Y10, Y10
+	VMASKMOVPS   (CX)(SI*1), Y9, Y6
+	VMASKMOVPS   (BX)(SI*1), Y9, Y7
+	VADDPS       Y7, Y6, Y6
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
+	VMINPS       Y7, Y1, Y7
+	VMAXPS       Y6, Y0, Y0
+	VMOVAPS      Y2, Y1
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y7, Y1
+	VSUBPS       Y2, Y1, Y2
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y7, Y2
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y1, Y6
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y1, Y11
+	VFMADD213PS  Y11, Y2, Y6
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y1, Y11
+	VFMADD213PS  Y11, Y2, Y6
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y1, Y11
+	VFMADD213PS  Y11, Y2, Y6
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y1, Y11
+	VFMADD213PS  Y11, Y2, Y6
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y1, Y11
+	VFMADD213PS  Y11, Y2, Y6
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y1, Y1
+	VFMADD213PS  Y1, Y2, Y6
+	VFNMADD231PS Y6, Y7, Y0
+	VMULPS       Y3, Y0, Y0
+	VPCMPGTD     Y10, Y4, Y1
+	VANDNPS      Y0, Y1, Y0
+	VMASKMOVPS   Y0, Y9, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+
+return:
+	VZEROUPPER
+	RET
 
 // func vecCopyColumnsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
 // Requires: AVX
@@ -12271,39 +12489,47 @@ DATA vecConstf32avx2<>+2352(SB)/4, $0x3d000000
 DATA vecConstf32avx2<>+2356(SB)/4, $0x3d000000
 DATA vecConstf32avx2<>+2360(SB)/4, $0x3d000000
 DATA vecConstf32avx2<>+2364(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2368(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2372(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2376(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2380(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2384(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2388(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2392(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2396(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2400(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2404(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2408(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2412(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2416(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2420(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2424(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2428(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2432(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2436(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2440(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2444(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2448(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2452(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2456(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2460(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2464(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2468(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2472(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2476(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2480(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2484(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2488(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2492(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2496
+DATA vecConstf32avx2<>+2368(SB)/4, $0x9e3779b9
+DATA vecConstf32avx2<>+2372(SB)/4, $0x3c6ef372
+DATA vecConstf32avx2<>+2376(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx2<>+2380(SB)/4, $0x78dde6e4
+DATA vecConstf32avx2<>+2384(SB)/4, $0x1715609d
+DATA vecConstf32avx2<>+2388(SB)/4, $0xb54cda56
+DATA vecConstf32avx2<>+2392(SB)/4, $0x5384540f
+DATA vecConstf32avx2<>+2396(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2400(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2404(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2408(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2412(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2416(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2420(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2424(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2428(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2432(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2436(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2440(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2444(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2448(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2452(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2456(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2460(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2464(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2468(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2472(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2476(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2480(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2484(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2488(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2492(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2496(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2500(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2504(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2508(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2512(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2516(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2520(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2524(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2528
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -15,716 +15,7 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx512<>+4(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+16(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+20(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+24(SB), Z6
-	MOVQ         R8, CX
-	ANDQ         $-16, CX
-	SUBQ         CX, BX
-	SHLQ         $0x02, BX
-	SUBQ         CX, SI
-	SHLQ         $0x02, SI
-
-row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
-	VMINPS           Z7, Z0, Z7
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z11, Z0, Z11
-	VMINPS           Z13, Z0, Z13
-	VMAXPS           Z7, Z1, Z7
-	VMAXPS           Z9, Z1, Z9
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z13, Z1, Z13
-	VMOVAPS          Z2, Z8
-	VMOVAPS          Z2, Z10
-	VMOVAPS          Z2, Z12
-	VMOVAPS          Z2, Z14
-	VFMADD231PS      Z4, Z7, Z8
-	VFMADD231PS      Z4, Z9, Z10
-	VFMADD231PS      Z4, Z11, Z12
-	VFMADD231PS      Z4, Z13, Z14
-	VSUBPS           Z2, Z8, Z8
-	VSUBPS           Z2, Z10, Z10
-	VSUBPS           Z2, Z12, Z12
-	VSUBPS           Z2, Z14, Z17
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z5, Z10, Z9
-	VFNMADD231PS     Z5, Z12, Z11
-	VFNMADD231PS     Z5, Z17, Z13
-	VFNMADD231PS     Z6, Z8, Z7
-	VFNMADD231PS     Z6, Z10, Z9
-	VFNMADD231PS     Z6, Z12, Z11
-	VFNMADD231PS     Z6, Z17, Z13
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z16, Z16
-	VSCALEFPS        Z17, Z18, Z18
-	VMOVNTPS         Z14, (AX)
-	VMOVNTPS         Z15, 64(AX)
-	VMOVNTPS         Z16, 128(AX)
-	VMOVNTPS         Z18, 192(AX)
-	ADDQ             $+256, AX
-	ADDQ             $+256, DX
-	SUBQ             $+64, CX
-	JGE              ntloop
-
-ntdone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	PREFETCHT0       2048(DX)
-	VMOVUPS          (DX), Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVNTPS         Z9, (AX)
-	ADDQ             $+64, AX
-	ADDQ             $+64, DX
-	SUBQ             $+16, CX
-	JGE              ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
-	SUBQ $+64, CX
-	JLT  maindone
-	PCALIGN $64
-
-mainloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
-	VMOVUPS          (DX), Z7
-	VMOVUPS          64(DX), Z9
-	VMOVUPS          128(DX), Z11
-	VMOVUPS          192(DX), Z13
-	VMINPS           Z7, Z0, Z7
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z11, Z0, Z11
-	VMINPS           Z13, Z0, Z13
-	VMAXPS           Z7, Z1, Z7
-	VMAXPS           Z9, Z1, Z9
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z13, Z1, Z13
-	VMOVAPS          Z2, Z8
-	VMOVAPS          Z2, Z10
-	VMOVAPS          Z2, Z12
-	VMOVAPS          Z2, Z14
-	VFMADD231PS      Z4, Z7, Z8
-	VFMADD231PS      Z4, Z9, Z10
-	VFMADD231PS      Z4, Z11, Z12
-	VFMADD231PS      Z4, Z13, Z14
-	VSUBPS           Z2, Z8, Z8
-	VSUBPS           Z2, Z10, Z10
-	VSUBPS           Z2, Z12, Z12
-	VSUBPS           Z2, Z14, Z17
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z5, Z10, Z9
-	VFNMADD231PS     Z5, Z12, Z11
-	VFNMADD231PS     Z5, Z17, Z13
-	VFNMADD231PS     Z6, Z8, Z7
-	VFNMADD231PS     Z6, Z10, Z9
-	VFNMADD231PS     Z6, Z12, Z11
-	VFNMADD231PS     Z6, Z17, Z13
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z16, Z16
-	VSCALEFPS        Z17, Z18, Z18
-	VMOVUPS          Z14, (AX)
-	VMOVUPS          Z15, 64(AX)
-	VMOVUPS          Z16, 128(AX)
-	VMOVUPS          Z18, 192(AX)
-	ADDQ             $+256, AX
-	ADDQ             $+256, DX
-	SUBQ             $+64, CX
-	JGE              mainloop
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-	PCALIGN $64
-
-singleloop:
-	PREFETCHT0       2048(DX)
-	VMOVUPS          (DX), Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS          Z9, (AX)
-	ADDQ             $+64, AX
-	ADDQ             $+64, DX
-	SUBQ             $+16, CX
-	JGE              singleloop
-
-singledone:
-	ADDQ             $+16, CX
-	JZ               next
-	MOVQ             $0x00000001, R9
-	SHLQ             CL, R9
-	DECQ             R9
-	KMOVW            R9, K1
-	PREFETCHT0       2048(DX)
-	VMOVUPS.Z        (DX), K1, Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstf32avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS          Z9, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+24(FP), BX
-	MOVQ         lds+32(FP), SI
-	MOVQ         m+48(FP), DI
-	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+48(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	MOVQ         R8, CX
-	ANDQ         $-16, CX
-	SUBQ         CX, BX
-	SHLQ         $0x02, BX
-	SUBQ         CX, SI
-	SHLQ         $0x02, SI
-
-row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
-	VMOVUPS          (DX), Z2
-	VMOVUPS          64(DX), Z5
-	VMOVUPS          128(DX), Z8
-	VMOVUPS          192(DX), Z11
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VMINPS           Z3, Z0, Z3
-	VMINPS           Z6, Z0, Z6
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z12, Z0, Z12
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z7
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
-	VMULPS           Z3, Z4, Z4
-	VMULPS           Z6, Z7, Z7
-	VMULPS           Z9, Z10, Z10
-	VMULPS           Z12, Z13, Z13
-	VADDPS           Z1, Z4, Z3
-	VADDPS           Z1, Z7, Z9
-	VADDPS           Z1, Z10, Z14
-	VADDPS           Z1, Z13, Z16
-	VSUBPS           Z1, Z3, Z6
-	VSUBPS           Z1, Z9, Z12
-	VSUBPS           Z1, Z14, Z15
-	VSUBPS           Z1, Z16, Z17
-	VSUBPS           Z6, Z4, Z6
-	VSUBPS           Z12, Z7, Z12
-	VSUBPS           Z15, Z10, Z15
-	VSUBPS           Z17, Z13, Z17
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z7
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z13
-	VMULPS           Z6, Z4, Z4
-	VMULPS           Z12, Z7, Z7
-	VMULPS           Z15, Z10, Z10
-	VMULPS           Z17, Z13, Z13
-	VPSLLD           $0x17, Z3, Z3
-	VPSLLD           $0x17, Z9, Z9
-	VPSLLD           $0x17, Z14, Z14
-	VPSLLD           $0x17, Z16, Z16
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z6
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z9, Z12
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z14, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z16, Z17
-	VFMADD213PS      Z6, Z3, Z4
-	VFMADD213PS      Z12, Z9, Z7
-	VFMADD213PS      Z15, Z14, Z10
-	VFMADD213PS      Z17, Z16, Z13
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z5, Z7
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z8, Z10
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z11, Z13
-	VMOVNTPS         Z4, (AX)
-	VMOVNTPS         Z7, 64(AX)
-	VMOVNTPS         Z10, 128(AX)
-	VMOVNTPS         Z13, 192(AX)
-	ADDQ             $+256, AX
-	ADDQ             $+256, DX
-	SUBQ             $+64, CX
-	JGE              ntloop
-
-ntdone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	PREFETCHT0       2048(DX)
-	VMOVUPS          (DX), Z2
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
-	VMINPS           Z3, Z0, Z3
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
-	VMULPS           Z3, Z4, Z4
-	VADDPS           Z1, Z4, Z3
-	VSUBPS           Z1, Z3, Z5
-	VSUBPS           Z5, Z4, Z5
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
-	VMULPS           Z5, Z4, Z4
-	VPSLLD           $0x17, Z3, Z3
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
-	VFMADD213PS      Z5, Z3, Z4
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
-	VMOVNTPS         Z4, (AX)
-	ADDQ             $+64, AX
-	ADDQ             $+64, DX
-	SUBQ             $+16, CX
-	JGE              ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
-	SUBQ $+64, CX
-	JLT  maindone
-	PCALIGN $64
-
-mainloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	PREFETCHT0       2176(DX)
-	PREFETCHT0       2240(DX)
-	VMOVUPS          (DX), Z2
-	VMOVUPS          64(DX), Z5
-	VMOVUPS          128(DX), Z8
-	VMOVUPS          192(DX), Z11
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z8, Z9
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z11, Z12
-	VMINPS           Z3, Z0, Z3
-	VMINPS           Z6, Z0, Z6
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z12, Z0, Z12
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z7
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z6, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
-	VMULPS           Z3, Z4, Z4
-	VMULPS           Z6, Z7, Z7
-	VMULPS           Z9, Z10, Z10
-	VMULPS           Z12, Z13, Z13
-	VADDPS           Z1, Z4, Z3
-	VADDPS           Z1, Z7, Z9
-	VADDPS           Z1, Z10, Z14
-	VADDPS           Z1, Z13, Z16
-	VSUBPS           Z1, Z3, Z6
-	VSUBPS           Z1, Z9, Z12
-	VSUBPS           Z1, Z14, Z15
-	VSUBPS           Z1, Z16, Z17
-	VSUBPS           Z6, Z4, Z6
-	VSUBPS           Z12, Z7, Z12
-	VSUBPS           Z15, Z10, Z15
-	VSUBPS           Z17, Z13, Z17
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z7
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z17, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z6, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z7
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z13
-	VMULPS           Z6, Z4, Z4
-	VMULPS           Z12, Z7, Z7
-	VMULPS           Z15, Z10, Z10
-	VMULPS           Z17, Z13, Z13
-	VPSLLD           $0x17, Z3, Z3
-	VPSLLD           $0x17, Z9, Z9
-	VPSLLD           $0x17, Z14, Z14
-	VPSLLD           $0x17, Z16, Z16
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z6
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z9, Z12
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z14, Z15
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z16, Z17
-	VFMADD213PS      Z6, Z3, Z4
-	VFMADD213PS      Z12, Z9, Z7
-	VFMADD213PS      Z15, Z14, Z10
-	VFMADD213PS      Z17, Z16, Z13
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z5, Z7
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z8, Z10
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z11, Z13
-	VMOVUPS          Z4, (AX)
-	VMOVUPS          Z7, 64(AX)
-	VMOVUPS          Z10, 128(AX)
-	VMOVUPS          Z13, 192(AX)
-	ADDQ             $+256, AX
-	ADDQ             $+256, DX
-	SUBQ             $+64, CX
-	JGE              mainloop
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-	PCALIGN $64
-
-singleloop:
-	PREFETCHT0       2048(DX)
-	VMOVUPS          (DX), Z2
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
-	VMINPS           Z3, Z0, Z3
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
-	VMULPS           Z3, Z4, Z4
-	VADDPS           Z1, Z4, Z3
-	VSUBPS           Z1, Z3, Z5
-	VSUBPS           Z5, Z4, Z5
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
-	VMULPS           Z5, Z4, Z4
-	VPSLLD           $0x17, Z3, Z3
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
-	VFMADD213PS      Z5, Z3, Z4
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
-	VMOVUPS          Z4, (AX)
-	ADDQ             $+64, AX
-	ADDQ             $+64, DX
-	SUBQ             $+16, CX
-	JGE              singleloop
-
-singledone:
-	ADDQ             $+16, CX
-	JZ               next
-	MOVQ             $0x00000001, R9
-	SHLQ             CL, R9
-	DECQ             R9
-	KMOVW            R9, K1
-	PREFETCHT0       2048(DX)
-	VMOVUPS.Z        (DX), K1, Z2
-	VANDPS.BCST      vecConstf32avx512<>+60(SB), Z2, Z3
-	VMINPS           Z3, Z0, Z3
-	VBROADCASTSS     vecConstf32avx512<>+52(SB), Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+64(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+68(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+72(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+76(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+80(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+84(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+88(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+92(SB), Z3, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z3, Z4
-	VMULPS           Z3, Z4, Z4
-	VADDPS           Z1, Z4, Z3
-	VSUBPS           Z1, Z3, Z5
-	VSUBPS           Z5, Z4, Z5
-	VBROADCASTSS     vecConstf32avx512<>+56(SB), Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+100(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+104(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+108(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+112(SB), Z5, Z4
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z5, Z4
-	VMULPS           Z5, Z4, Z4
-	VPSLLD           $0x17, Z3, Z3
-	VSUBPS.BCST      vecConstf32avx512<>+12(SB), Z3, Z5
-	VFMADD213PS      Z5, Z3, Z4
-	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+120(SB), Z2, Z4
-	VMOVUPS          Z4, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+24(FP), BX
-	MOVQ         lds+32(FP), SI
-	MOVQ         m+48(FP), DI
-	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+124(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+128(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+132(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+16(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -751,90 +42,66 @@ ntloop:
 	VMOVUPS           64(DX), Z9
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z17
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z17, Z18
-	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z17, Z23
+	VMINPS            Z5, Z0, Z5
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z17, Z0, Z17
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z9, Z1, Z9
+	VMAXPS            Z13, Z1, Z13
+	VMAXPS            Z17, Z1, Z17
+	VMOVAPS           Z2, Z6
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z13, Z14
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z17, Z18
+	VSUBPS            Z2, Z6, Z7
+	VSUBPS            Z2, Z10, Z11
+	VSUBPS            Z2, Z14, Z15
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z19, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z19, Z17
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z13, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z17, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z9, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z13, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z17, Z20
+	VMULPS            Z5, Z8, Z8
+	VMULPS            Z9, Z12, Z12
+	VMULPS            Z13, Z16, Z16
+	VMULPS            Z17, Z20, Z20
+	VPERMPS           Z4, Z6, Z5
+	VPERMPS           Z4, Z10, Z6
+	VPERMPS           Z4, Z14, Z9
+	VPERMPS           Z4, Z18, Z10
+	VFMADD213PS       Z5, Z5, Z8
+	VFMADD213PS       Z6, Z6, Z12
+	VFMADD213PS       Z9, Z9, Z16
+	VFMADD213PS       Z10, Z10, Z20
+	VSCALEFPS         Z7, Z8, Z8
+	VSCALEFPS         Z11, Z12, Z12
+	VSCALEFPS         Z15, Z16, Z16
+	VSCALEFPS         Z19, Z20, Z20
 	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z16, 64(AX)
-	VMOVNTPS          Z21, 128(AX)
-	VMOVNTPS          Z23, 192(AX)
+	VMOVNTPS          Z12, 64(AX)
+	VMOVNTPS          Z16, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -849,26 +116,20 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0        2048(DX)
 	VMOVUPS           (DX), Z5
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
 	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -892,10 +153,595 @@ mainloop:
 	VMOVUPS           64(DX), Z9
 	VMOVUPS           128(DX), Z13
 	VMOVUPS           192(DX), Z17
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z17, Z18
+	VMINPS            Z5, Z0, Z5
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z17, Z0, Z17
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z9, Z1, Z9
+	VMAXPS            Z13, Z1, Z13
+	VMAXPS            Z17, Z1, Z17
+	VMOVAPS           Z2, Z6
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z13, Z14
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z17, Z18
+	VSUBPS            Z2, Z6, Z7
+	VSUBPS            Z2, Z10, Z11
+	VSUBPS            Z2, Z14, Z15
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z19, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z19, Z17
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z13, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z17, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z9, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z13, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z17, Z20
+	VMULPS            Z5, Z8, Z8
+	VMULPS            Z9, Z12, Z12
+	VMULPS            Z13, Z16, Z16
+	VMULPS            Z17, Z20, Z20
+	VPERMPS           Z4, Z6, Z5
+	VPERMPS           Z4, Z10, Z6
+	VPERMPS           Z4, Z14, Z9
+	VPERMPS           Z4, Z18, Z10
+	VFMADD213PS       Z5, Z5, Z8
+	VFMADD213PS       Z6, Z6, Z12
+	VFMADD213PS       Z9, Z9, Z16
+	VFMADD213PS       Z10, Z10, Z20
+	VSCALEFPS         Z7, Z8, Z8
+	VSCALEFPS         Z11, Z12, Z12
+	VSCALEFPS         Z15, Z16, Z16
+	VSCALEFPS         Z19, Z20, Z20
+	VMOVUPS           Z8, (AX)
+	VMOVUPS           Z12, 64(AX)
+	VMOVUPS           Z16, 128(AX)
+	VMOVUPS           Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               mainloop
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z5
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
+	VMOVUPS           Z8, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               singleloop
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	PREFETCHT0        2048(DX)
+	VMOVUPS.Z         (DX), K1, Z5
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
+	VMOVUPS           Z8, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstf32avx512<>+100(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+104(SB), Z1
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SUBQ         CX, BX
+	SHLQ         $0x02, BX
+	SUBQ         CX, SI
+	SHLQ         $0x02, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z2, Z3
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z8, Z9
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z11, Z12
+	VMINPS           Z3, Z0, Z3
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z12, Z13
+	VMULPS           Z3, Z4, Z4
+	VMULPS           Z6, Z7, Z7
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z12, Z13, Z13
+	VADDPS           Z1, Z4, Z3
+	VADDPS           Z1, Z7, Z9
+	VADDPS           Z1, Z10, Z14
+	VADDPS           Z1, Z13, Z16
+	VSUBPS           Z1, Z3, Z6
+	VSUBPS           Z1, Z9, Z12
+	VSUBPS           Z1, Z14, Z15
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z6, Z4, Z6
+	VSUBPS           Z12, Z7, Z12
+	VSUBPS           Z15, Z10, Z15
+	VSUBPS           Z17, Z13, Z17
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z13
+	VMULPS           Z6, Z4, Z4
+	VMULPS           Z12, Z7, Z7
+	VMULPS           Z15, Z10, Z10
+	VMULPS           Z17, Z13, Z13
+	VPSLLD           $0x17, Z3, Z3
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z14, Z14
+	VPSLLD           $0x17, Z16, Z16
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z3, Z6
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z9, Z12
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z14, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z16, Z17
+	VFMADD213PS      Z6, Z3, Z4
+	VFMADD213PS      Z12, Z9, Z7
+	VFMADD213PS      Z15, Z14, Z10
+	VFMADD213PS      Z17, Z16, Z13
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z2, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z5, Z7
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z8, Z10
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z11, Z13
+	VMOVNTPS         Z4, (AX)
+	VMOVNTPS         Z7, 64(AX)
+	VMOVNTPS         Z10, 128(AX)
+	VMOVNTPS         Z13, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              ntloop
+
+ntdone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z2
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z2, Z3
+	VMINPS           Z3, Z0, Z3
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z3, Z4
+	VMULPS           Z3, Z4, Z4
+	VADDPS           Z1, Z4, Z3
+	VSUBPS           Z1, Z3, Z5
+	VSUBPS           Z5, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z5, Z4
+	VMULPS           Z5, Z4, Z4
+	VPSLLD           $0x17, Z3, Z3
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z3, Z5
+	VFMADD213PS      Z5, Z3, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z2, Z4
+	VMOVNTPS         Z4, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
+	SUBQ $+64, CX
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z2, Z3
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z8, Z9
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z11, Z12
+	VMINPS           Z3, Z0, Z3
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z12, Z13
+	VMULPS           Z3, Z4, Z4
+	VMULPS           Z6, Z7, Z7
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z12, Z13, Z13
+	VADDPS           Z1, Z4, Z3
+	VADDPS           Z1, Z7, Z9
+	VADDPS           Z1, Z10, Z14
+	VADDPS           Z1, Z13, Z16
+	VSUBPS           Z1, Z3, Z6
+	VSUBPS           Z1, Z9, Z12
+	VSUBPS           Z1, Z14, Z15
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z6, Z4, Z6
+	VSUBPS           Z12, Z7, Z12
+	VSUBPS           Z15, Z10, Z15
+	VSUBPS           Z17, Z13, Z17
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z13
+	VMULPS           Z6, Z4, Z4
+	VMULPS           Z12, Z7, Z7
+	VMULPS           Z15, Z10, Z10
+	VMULPS           Z17, Z13, Z13
+	VPSLLD           $0x17, Z3, Z3
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z14, Z14
+	VPSLLD           $0x17, Z16, Z16
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z3, Z6
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z9, Z12
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z14, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z16, Z17
+	VFMADD213PS      Z6, Z3, Z4
+	VFMADD213PS      Z12, Z9, Z7
+	VFMADD213PS      Z15, Z14, Z10
+	VFMADD213PS      Z17, Z16, Z13
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z2, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z5, Z7
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z8, Z10
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z11, Z13
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          Z7, 64(AX)
+	VMOVUPS          Z10, 128(AX)
+	VMOVUPS          Z13, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              mainloop
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z2
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z2, Z3
+	VMINPS           Z3, Z0, Z3
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z3, Z4
+	VMULPS           Z3, Z4, Z4
+	VADDPS           Z1, Z4, Z3
+	VSUBPS           Z1, Z3, Z5
+	VSUBPS           Z5, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z5, Z4
+	VMULPS           Z5, Z4, Z4
+	VPSLLD           $0x17, Z3, Z3
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z3, Z5
+	VFMADD213PS      Z5, Z3, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z2, Z4
+	VMOVUPS          Z4, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              singleloop
+
+singledone:
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z2
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z2, Z3
+	VMINPS           Z3, Z0, Z3
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z3, Z4
+	VMULPS           Z3, Z4, Z4
+	VADDPS           Z1, Z4, Z3
+	VSUBPS           Z1, Z3, Z5
+	VSUBPS           Z5, Z4, Z5
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z5, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z5, Z4
+	VMULPS           Z5, Z4, Z4
+	VPSLLD           $0x17, Z3, Z3
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z3, Z5
+	VFMADD213PS      Z5, Z3, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z2, Z4
+	VMOVUPS          Z4, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+104(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+188(SB), Z4
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SUBQ         CX, BX
+	SHLQ         $0x02, BX
+	SUBQ         CX, SI
+	SHLQ         $0x02, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z9, Z10
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z17, Z18
 	VMINPS            Z6, Z0, Z6
 	VMINPS            Z10, Z0, Z10
 	VMINPS            Z14, Z0, Z14
@@ -904,38 +750,38 @@ mainloop:
 	VMOVAPS           Z1, Z11
 	VMOVAPS           Z1, Z15
 	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z18, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z14, Z15
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z18, Z19
 	VSUBPS            Z1, Z7, Z8
 	VSUBPS            Z1, Z11, Z12
 	VSUBPS            Z1, Z15, Z16
 	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z20, Z18
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z20, Z18
 	VMOVAPS           Z4, Z8
 	VMOVAPS           Z4, Z16
 	VMOVAPS           Z4, Z21
 	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z18, Z23
 	VMULPS            Z6, Z6, Z12
 	VMULPS            Z10, Z10, Z20
 	VMULPS            Z14, Z14, Z22
@@ -968,10 +814,151 @@ mainloop:
 	VDIVPS            Z7, Z16, Z16
 	VDIVPS            Z10, Z21, Z21
 	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z17, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z9, Z16
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z13, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z17, Z23
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z16, 64(AX)
+	VMOVNTPS          Z21, 128(AX)
+	VMOVNTPS          Z23, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               ntloop
+
+ntdone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0        2048(DX)
+	VMOVUPS           (DX), Z5
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
+	VMOVNTPS          Z8, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+64, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
+	SUBQ $+64, CX
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	PREFETCHT0        2176(DX)
+	PREFETCHT0        2240(DX)
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z9, Z10
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z17, Z18
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z14, Z0, Z14
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z7
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z15
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z14, Z15
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z18, Z19
+	VSUBPS            Z1, Z7, Z8
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z15, Z16
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z20, Z18
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z16
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z18, Z23
+	VMULPS            Z6, Z6, Z12
+	VMULPS            Z10, Z10, Z20
+	VMULPS            Z14, Z14, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z6, Z6, Z6
+	VADDPS            Z10, Z10, Z10
+	VADDPS            Z14, Z14, Z14
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z6, Z12, Z8
+	VFMADD213PS       Z10, Z20, Z16
+	VFMADD213PS       Z14, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z15, Z15
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z7, Z6
+	VSUBPS            Z2, Z11, Z10
+	VSUBPS            Z2, Z15, Z12
+	VSUBPS            Z2, Z19, Z14
+	VFMADD213PS       Z6, Z7, Z8
+	VFMADD213PS       Z10, Z11, Z16
+	VFMADD213PS       Z12, Z15, Z21
+	VFMADD213PS       Z14, Z19, Z23
+	VADDPS            Z3, Z8, Z6
+	VADDPS            Z3, Z16, Z7
+	VADDPS            Z3, Z21, Z10
+	VADDPS            Z3, Z23, Z11
+	VDIVPS            Z6, Z8, Z8
+	VDIVPS            Z7, Z16, Z16
+	VDIVPS            Z10, Z21, Z21
+	VDIVPS            Z11, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z9, Z16
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z13, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z17, Z23
 	VMOVUPS           Z8, (AX)
 	VMOVUPS           Z16, 64(AX)
 	VMOVUPS           Z21, 128(AX)
@@ -990,17 +977,17 @@ maindone:
 singleloop:
 	PREFETCHT0        2048(DX)
 	VMOVUPS           (DX), Z5
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
 	VMINPS            Z6, Z0, Z6
 	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
 	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
 	VMULPS            Z6, Z6, Z9
 	VADDPS            Z6, Z6, Z6
 	VFMADD213PS       Z6, Z9, Z8
@@ -1009,7 +996,7 @@ singleloop:
 	VFMADD213PS       Z6, Z7, Z8
 	VADDPS            Z3, Z8, Z6
 	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
 	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -1025,17 +1012,17 @@ singledone:
 	KMOVW             R9, K1
 	PREFETCHT0        2048(DX)
 	VMOVUPS.Z         (DX), K1, Z5
-	VANDPS.BCST       vecConstf32avx512<>+60(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
 	VMINPS            Z6, Z0, Z6
 	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
 	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+140(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+144(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+148(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+152(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+156(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
 	VMULPS            Z6, Z6, Z9
 	VADDPS            Z6, Z6, Z6
 	VFMADD213PS       Z6, Z9, Z8
@@ -1044,7 +1031,7 @@ singledone:
 	VFMADD213PS       Z6, Z7, Z8
 	VADDPS            Z3, Z8, Z6
 	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+120(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
 	VMOVUPS           Z8, K1, (AX)
 
 next:
@@ -1064,7 +1051,7 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1208,14 +1195,14 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+164(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+168(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+172(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+236(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+300(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+364(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+428(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+220(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+228(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+292(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+356(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+420(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+484(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1254,18 +1241,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1327,9 +1314,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1375,18 +1362,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1448,9 +1435,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1479,9 +1466,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1511,12 +1498,12 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1555,26 +1542,26 @@ ntloop:
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
 	VFMADD213PS       Z2, Z7, Z9
 	VFMADD213PS       Z2, Z11, Z13
 	VFMADD213PS       Z2, Z15, Z17
@@ -1648,11 +1635,11 @@ ntsingleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1701,26 +1688,26 @@ mainloop:
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
 	VFMADD213PS       Z2, Z7, Z9
 	VFMADD213PS       Z2, Z11, Z13
 	VFMADD213PS       Z2, Z15, Z17
@@ -1794,11 +1781,11 @@ singleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1830,11 +1817,11 @@ singledone:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -2516,7 +2503,7 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -2707,14 +2694,14 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+164(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+168(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+172(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+236(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+300(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+364(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+428(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+220(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+228(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+292(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+356(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+420(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+484(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -2763,18 +2750,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -2839,9 +2826,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -2896,18 +2883,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -2972,9 +2959,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3006,9 +2993,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+492(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3041,12 +3028,12 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3095,26 +3082,26 @@ ntloop:
 	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z13, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z16, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
 	VSUBPS            Z3, Z9, Z11
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z7
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
 	VFMADD213PS       Z2, Z7, Z11
 	VFMADD213PS       Z2, Z13, Z15
 	VFMADD213PS       Z2, Z16, Z18
@@ -3191,11 +3178,11 @@ ntsingleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -3253,26 +3240,26 @@ mainloop:
 	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z13, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z16, Z17
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
 	VSUBPS            Z3, Z9, Z11
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z7
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z13, Z15
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z16, Z18
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
 	VFMADD213PS       Z2, Z7, Z11
 	VFMADD213PS       Z2, Z13, Z15
 	VFMADD213PS       Z2, Z16, Z18
@@ -3349,11 +3336,11 @@ singleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -3388,11 +3375,11 @@ singledone:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -3428,12 +3415,12 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3474,26 +3461,26 @@ ntloop:
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
 	VFMADD213PS       Z2, Z7, Z9
 	VFMADD213PS       Z2, Z11, Z13
 	VFMADD213PS       Z2, Z15, Z17
@@ -3576,11 +3563,11 @@ ntsingleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -3632,26 +3619,26 @@ mainloop:
 	VMOVAPS           Z3, Z12
 	VMOVAPS           Z3, Z16
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
 	VSUBPS            Z3, Z8, Z9
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z16, Z17
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
 	VMOVAPS           Z4, Z9
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z17
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z19, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
 	VFMADD213PS       Z2, Z7, Z9
 	VFMADD213PS       Z2, Z11, Z13
 	VFMADD213PS       Z2, Z15, Z17
@@ -3734,11 +3721,11 @@ singleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -3773,11 +3760,11 @@ singledone:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -4881,14 +4868,14 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+580(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+168(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+584(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+648(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+712(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+776(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+840(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+624(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+628(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+692(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+756(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+820(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+884(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4927,18 +4914,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -5000,9 +4987,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -5048,18 +5035,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -5121,9 +5108,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -5152,9 +5139,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+904(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -5184,12 +5171,12 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+496(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+500(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+504(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+508(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+512(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -5228,26 +5215,26 @@ ntloop:
 	VMOVAPS           Z3, Z10
 	VMOVAPS           Z3, Z13
 	VMOVAPS           Z3, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z9, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z9, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z12, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
 	VSUBPS            Z3, Z7, Z8
 	VSUBPS            Z3, Z10, Z11
 	VSUBPS            Z3, Z13, Z14
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z14, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
 	VMOVAPS           Z4, Z8
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z14
 	VMOVAPS           Z4, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
 	VFMADD213PS       Z2, Z6, Z8
 	VFMADD213PS       Z2, Z9, Z11
 	VFMADD213PS       Z2, Z12, Z14
@@ -5313,11 +5300,11 @@ ntsingleloop:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -5364,26 +5351,26 @@ mainloop:
 	VMOVAPS           Z3, Z10
 	VMOVAPS           Z3, Z13
 	VMOVAPS           Z3, Z16
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z9, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z12, Z13
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z9, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z12, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
 	VSUBPS            Z3, Z7, Z8
 	VSUBPS            Z3, Z10, Z11
 	VSUBPS            Z3, Z13, Z14
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z9
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z14, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
 	VMOVAPS           Z4, Z8
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z14
 	VMOVAPS           Z4, Z17
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
 	VFMADD213PS       Z2, Z6, Z8
 	VFMADD213PS       Z2, Z9, Z11
 	VFMADD213PS       Z2, Z12, Z14
@@ -5449,11 +5436,11 @@ singleloop:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -5483,11 +5470,11 @@ singledone:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstf32avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstf32avx512<>+116(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -5899,8 +5886,8 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
 	VBROADCASTSS scale+72(FP), Z0
-	VMULPS.BCST  vecConstf32avx512<>+16(SB), Z0, Z0
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z1
+	VMULPS.BCST  vecConstf32avx512<>+80(SB), Z0, Z0
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z1
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -5955,7 +5942,7 @@ addmaxsingledone:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z2
 	VMOVUPS.Z    (R8)(R12*1), K1, Z3
 	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -5970,7 +5957,7 @@ addmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5983,10 +5970,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -6033,34 +6020,34 @@ addalonemain:
 	VREDUCEPS        $0x01, Z9, Z12
 	VREDUCEPS        $0x01, Z11, Z15
 	VREDUCEPS        $0x01, Z13, Z17
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z17, Z18
 	VSCALEFPS        Z7, Z10, Z10
 	VSCALEFPS        Z9, Z14, Z14
 	VSCALEFPS        Z11, Z16, Z16
@@ -6093,13 +6080,13 @@ addalonesingle:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VMOVUPS          Z9, (SI)(R12*1)
 	VADDPS           Z9, Z3, Z3
@@ -6118,7 +6105,7 @@ addalonesingledone:
 	VMOVUPS.Z        (DI)(R12*1), K1, Z7
 	VMOVUPS.Z        (R8)(R12*1), K1, Z8
 	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z7
@@ -6126,13 +6113,13 @@ addalonesingledone:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VMOVUPS          Z8, K1, (SI)(R12*1)
 	VADDPS           Z8, Z3, K1, Z3
@@ -6151,7 +6138,7 @@ addrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6164,10 +6151,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -6218,34 +6205,34 @@ addntmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z11, Z11
 	VSCALEFPS        Z10, Z15, Z15
 	VSCALEFPS        Z12, Z17, Z17
@@ -6290,13 +6277,13 @@ addntsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*1), Z8
 	VMULPS           Z7, Z8, Z8
@@ -6318,7 +6305,7 @@ addntsingledone:
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
 	VMOVUPS.Z        (R8)(R12*1), K1, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
@@ -6326,13 +6313,13 @@ addntsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*1), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -6390,34 +6377,34 @@ addinmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z11
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z11, Z11
 	VSCALEFPS        Z10, Z15, Z15
 	VSCALEFPS        Z12, Z17, Z17
@@ -6462,13 +6449,13 @@ addinsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*1), Z8
 	VMULPS           Z7, Z8, Z8
@@ -6490,7 +6477,7 @@ addinsingledone:
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
 	VMOVUPS.Z        (R8)(R12*1), K1, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
@@ -6498,13 +6485,13 @@ addinsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*1), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -6515,7 +6502,7 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z7
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z4, Z3, Z3
@@ -6574,7 +6561,7 @@ plainmaxsingledone:
 	DECQ         DX
 	KMOVW        DX, K1
 	VMOVUPS.Z    (DI)(R12*1), K1, Z2
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -6589,7 +6576,7 @@ plainmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6602,10 +6589,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -6632,34 +6619,34 @@ plainalonemain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -6687,13 +6674,13 @@ plainalonesingle:
 	VMOVUPS          (DX)(R12*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VMOVUPS          Z9, (SI)(R12*1)
 	VADDPS           Z9, Z3, Z3
@@ -6710,19 +6697,19 @@ plainalonesingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPS.Z        (DI)(R12*1), K1, Z7
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z8
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VMOVUPS          Z8, K1, (SI)(R12*1)
 	VADDPS           Z8, Z3, K1, Z3
@@ -6741,7 +6728,7 @@ plainrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6754,10 +6741,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -6788,34 +6775,34 @@ plainntmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z10, Z10
 	VSCALEFPS        Z11, Z13, Z13
 	VSCALEFPS        Z14, Z16, Z16
@@ -6855,13 +6842,13 @@ plainntsingle:
 	VMOVUPS          (DX)(R12*1), Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*1), Z8
 	VMULPS           Z7, Z8, Z8
@@ -6881,19 +6868,19 @@ plainntsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*1), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -6931,34 +6918,34 @@ plaininmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z10, Z10
 	VSCALEFPS        Z11, Z13, Z13
 	VSCALEFPS        Z14, Z16, Z16
@@ -6998,13 +6985,13 @@ plaininsingle:
 	VMOVUPS          (DX)(R12*1), Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*1), Z8
 	VMULPS           Z7, Z8, Z8
@@ -7024,19 +7011,19 @@ plaininsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VMOVUPS.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*1), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -7047,7 +7034,7 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z7
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z4, Z3, Z3
@@ -7345,10 +7332,10 @@ return:
 // Requires: AVX, AVX512F
 TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+504(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+508(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+932(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+512(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+976(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+560(SB), Z4
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
 	MOVQ         dst+0(FP), BX
@@ -7379,18 +7366,18 @@ mainrow:
 	VMAXPS            Z12, Z3, Z12
 	VMOVAPS           Z1, Z10
 	VMOVAPS           Z1, Z13
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z12, Z13
 	VSUBPS            Z1, Z10, Z11
 	VSUBPS            Z1, Z13, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+172(SB), Z14, Z12
 	VMOVAPS           Z2, Z11
 	VMOVAPS           Z2, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z12, Z14
 	VMULPS            Z9, Z11, Z11
 	VMULPS            Z12, Z14, Z14
 	VPERMPS           Z4, Z10, Z9
@@ -7432,12 +7419,12 @@ singlerow:
 	VFMADD213PS       Z6, Z0, Z7
 	VMAXPS            Z7, Z3, Z7
 	VMOVAPS           Z1, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z1, Z8, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z2, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z4, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
@@ -7472,12 +7459,12 @@ tailrow:
 	VFMADD213PS       Z6, Z0, Z7
 	VMAXPS            Z7, Z3, Z7
 	VMOVAPS           Z1, Z8
-	VFMADD231PS.BCST  vecConstf32avx512<>+16(SB), Z7, Z8
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z1, Z8, Z9
-	VFNMADD231PS.BCST vecConstf32avx512<>+116(SB), Z9, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
 	VMOVAPS           Z2, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+576(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstf32avx512<>+12(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z4, Z8, Z7
 	VPSLLD            $0x13, Z8, Z8
@@ -7505,10 +7492,10 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -7542,7 +7529,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -7577,10 +7564,10 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -7614,7 +7601,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -7648,8 +7635,8 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x02, SI
-	VBROADCASTSS vecConstf32avx512<>+16(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+80(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -7683,7 +7670,7 @@ maxsingledone:
 	DECQ         R9
 	KMOVW        R9, K1
 	VMOVUPS.Z    (BX)(R8*1), K1, Z2
-	VBROADCASTSS vecConstf32avx512<>+908(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -7701,15 +7688,15 @@ row:
 	VMOVSS        X1, (DX)
 	ADDQ          $+4, DX
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+908(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          16384(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -7736,34 +7723,34 @@ expmain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -7787,13 +7774,13 @@ expsingle:
 	VMOVUPS          (BX)(R8*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, Z3
 	ADDQ             $+64, R8
@@ -7809,19 +7796,19 @@ expsingledone:
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
 	VMOVUPS.Z        (R9)(R8*1), K1, Z7
-	VBROADCASTSS     vecConstf32avx512<>+908(SB), Z8
+	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VMOVUPS.Z        (BX)(R8*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, K1, Z3
 
@@ -7841,13 +7828,13 @@ expdone:
 	VBROADCASTSS     -4(DX), Z4
 	VFNMADD213PS     Z2, Z0, Z4
 	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstf32avx512<>+912(SB), Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+916(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+920(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+924(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+928(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+116(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+12(SB), Z2, Z5
+	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z5
 	VSCALEFPS        Z4, Z5, Z5
 	VMULPS           Z5, Z3, Z3
 	VMOVSS           X3, (AX)
@@ -7864,10 +7851,10 @@ TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
@@ -7961,21 +7948,21 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -7989,11 +7976,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 
@@ -8082,13 +8069,13 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
@@ -8103,17 +8090,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8127,11 +8114,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 
@@ -8533,21 +8520,21 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-93
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8565,11 +8552,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 	VBROADCASTSS (R11), Z10
@@ -8697,13 +8684,13 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
@@ -8718,17 +8705,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -8746,11 +8733,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+936(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 	VBROADCASTSS (R11), Z12
@@ -9212,18 +9199,18 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	SHLQ         $0x02, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstf32avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -9284,7 +9271,7 @@ row:
 	VBROADCASTSS  eps+56(FP), Z2
 	VADDPS        Z2, Z1, Z1
 	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstf32avx512<>+12(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z2
 	VDIVPS        Z1, Z2, Z2
 	DECQ          m+40(FP)
 	JZ            alone
@@ -9299,14 +9286,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -9624,14 +9611,14 @@ TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSS mean+48(FP), Z9
 	VBROADCASTSS shift+56(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10108,14 +10095,14 @@ TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         next+16(FP), BX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSS scale+52(FP), Z8
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+160(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10483,13 +10470,13 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecWeylf32avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+940(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+944(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+948(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+956(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+960(SB), Z8
+	VPADDD       vecConstf32avx512<>+984(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+1048(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1052(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1056(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1060(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+1068(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -10701,23 +10688,287 @@ return:
 	VZEROUPPER
 	RET
 
-DATA vecWeylf32avx512<>+0(SB)/4, $0x9e3779b9
-DATA vecWeylf32avx512<>+4(SB)/4, $0x3c6ef372
-DATA vecWeylf32avx512<>+8(SB)/4, $0xdaa66d2b
-DATA vecWeylf32avx512<>+12(SB)/4, $0x78dde6e4
-DATA vecWeylf32avx512<>+16(SB)/4, $0x1715609d
-DATA vecWeylf32avx512<>+20(SB)/4, $0xb54cda56
-DATA vecWeylf32avx512<>+24(SB)/4, $0x5384540f
-DATA vecWeylf32avx512<>+28(SB)/4, $0xf1bbcdc8
-DATA vecWeylf32avx512<>+32(SB)/4, $0x8ff34781
-DATA vecWeylf32avx512<>+36(SB)/4, $0x2e2ac13a
-DATA vecWeylf32avx512<>+40(SB)/4, $0xcc623af3
-DATA vecWeylf32avx512<>+44(SB)/4, $0x6a99b4ac
-DATA vecWeylf32avx512<>+48(SB)/4, $0x08d12e65
-DATA vecWeylf32avx512<>+52(SB)/4, $0xa708a81e
-DATA vecWeylf32avx512<>+56(SB)/4, $0x454021d7
-DATA vecWeylf32avx512<>+60(SB)/4, $0xe3779b90
-GLOBL vecWeylf32avx512<>(SB), RODATA|NOPTR, $64
+// func vecAddGeluDropoutF32AVX512(dst *float32, src *float32, y *float32, n int, scale float32, least uint32, at uint32, nt bool)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVQ         y+16(FP), BX
+	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+220(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+228(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+292(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+356(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+420(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+484(SB), Z7
+	VBROADCASTSS scale+32(FP), Z8
+	MOVL         least+36(FP), SI
+	VMOVD        SI, X9
+	VPBROADCASTD X9, Z9
+	MOVL         at+40(FP), SI
+	VMOVD        SI, X10
+	VPBROADCASTD X10, Z10
+	VPADDD       vecConstf32avx512<>+984(SB), Z10, Z10
+	VBROADCASTSS vecConstf32avx512<>+1048(SB), Z11
+	VBROADCASTSS vecConstf32avx512<>+1052(SB), Z12
+	VBROADCASTSS vecConstf32avx512<>+1056(SB), Z13
+	VBROADCASTSS vecConstf32avx512<>+1060(SB), Z14
+	XORQ         SI, SI
+	CMPB         nt+44(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
+	SUBQ         $+32, CX
+	JLT          ntdone
+
+nt:
+	PREFETCHT0       2048(DX)(SI*1)
+	PREFETCHT0       2112(DX)(SI*1)
+	VMOVAPS          Z10, Z15
+	VPADDD           Z13, Z10, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z11, Z15, Z15
+	VPMULLD          Z11, Z17, Z17
+	VPSRLD           $0x0d, Z15, Z16
+	VPSRLD           $0x0d, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z12, Z15, Z15
+	VPMULLD          Z12, Z17, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPSRLD           $0x01, Z15, Z15
+	VPSRLD           $0x01, Z17, Z17
+	VMOVUPS          (DX)(SI*1), Z16
+	VMOVUPS          64(DX)(SI*1), Z19
+	VMOVUPS          (BX)(SI*1), Z18
+	VMOVUPS          64(BX)(SI*1), Z20
+	VADDPS           Z18, Z16, Z16
+	VADDPS           Z20, Z19, Z19
+	VRANGEPS         $0x0a, Z1, Z16, Z18
+	VRANGEPS         $0x0a, Z1, Z19, Z20
+	VMAXPS           Z16, Z0, Z16
+	VMAXPS           Z19, Z0, Z24
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z25
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z25
+	VSUBPS           Z2, Z19, Z21
+	VSUBPS           Z2, Z25, Z26
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z26
+	VPERMPS          Z7, Z19, Z22
+	VPERMPS          Z7, Z25, Z27
+	VPERMPS          Z6, Z19, Z23
+	VPERMPS          Z6, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z5, Z19, Z23
+	VPERMPS          Z5, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z4, Z19, Z23
+	VPERMPS          Z4, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z3, Z19, Z19
+	VPERMPS          Z3, Z25, Z23
+	VFMADD213PS      Z19, Z21, Z22
+	VFMADD213PS      Z23, Z26, Z27
+	VFNMADD231PS     Z22, Z18, Z16
+	VFNMADD231PS     Z27, Z20, Z24
+	VMULPS           Z8, Z16, Z16
+	VMULPS           Z8, Z24, Z24
+	VPCMPD           $0x02, Z15, Z9, K1
+	VPCMPD           $0x02, Z17, Z9, K2
+	VMOVAPS.Z        Z16, K1, Z16
+	VMOVAPS.Z        Z24, K2, Z24
+	VMOVNTPS         Z16, (AX)(SI*1)
+	VMOVNTPS         Z24, 64(AX)(SI*1)
+	VPADDD           Z14, Z10, Z10
+	ADDQ             $+128, SI
+	SUBQ             $+32, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	PREFETCHT0       2048(DX)(SI*1)
+	PREFETCHT0       2112(DX)(SI*1)
+	VMOVAPS          Z10, Z15
+	VPADDD           Z13, Z10, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z11, Z15, Z15
+	VPMULLD          Z11, Z17, Z17
+	VPSRLD           $0x0d, Z15, Z16
+	VPSRLD           $0x0d, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z12, Z15, Z15
+	VPMULLD          Z12, Z17, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPSRLD           $0x01, Z15, Z15
+	VPSRLD           $0x01, Z17, Z17
+	VMOVUPS          (DX)(SI*1), Z16
+	VMOVUPS          64(DX)(SI*1), Z19
+	VMOVUPS          (BX)(SI*1), Z18
+	VMOVUPS          64(BX)(SI*1), Z20
+	VADDPS           Z18, Z16, Z16
+	VADDPS           Z20, Z19, Z19
+	VRANGEPS         $0x0a, Z1, Z16, Z18
+	VRANGEPS         $0x0a, Z1, Z19, Z20
+	VMAXPS           Z16, Z0, Z16
+	VMAXPS           Z19, Z0, Z24
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z25
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z25
+	VSUBPS           Z2, Z19, Z21
+	VSUBPS           Z2, Z25, Z26
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z26
+	VPERMPS          Z7, Z19, Z22
+	VPERMPS          Z7, Z25, Z27
+	VPERMPS          Z6, Z19, Z23
+	VPERMPS          Z6, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z5, Z19, Z23
+	VPERMPS          Z5, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z4, Z19, Z23
+	VPERMPS          Z4, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z3, Z19, Z19
+	VPERMPS          Z3, Z25, Z23
+	VFMADD213PS      Z19, Z21, Z22
+	VFMADD213PS      Z23, Z26, Z27
+	VFNMADD231PS     Z22, Z18, Z16
+	VFNMADD231PS     Z27, Z20, Z24
+	VMULPS           Z8, Z16, Z16
+	VMULPS           Z8, Z24, Z24
+	VPCMPD           $0x02, Z15, Z9, K1
+	VPCMPD           $0x02, Z17, Z9, K2
+	VMOVAPS.Z        Z16, K1, Z16
+	VMOVAPS.Z        Z24, K2, Z24
+	VMOVUPS          Z16, (AX)(SI*1)
+	VMOVUPS          Z24, 64(AX)(SI*1)
+	VPADDD           Z14, Z10, Z10
+	ADDQ             $+128, SI
+	SUBQ             $+32, CX
+	JGE              main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z11, Z14, Z14
+	VPSRLD           $0x0d, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z12, Z14, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPSRLD           $0x01, Z14, Z14
+	VMOVUPS          (DX)(SI*1), Z15
+	VMOVUPS          (BX)(SI*1), Z16
+	VADDPS           Z16, Z15, Z15
+	VRANGEPS         $0x0a, Z1, Z15, Z16
+	VMAXPS           Z15, Z0, Z15
+	VMOVAPS          Z2, Z17
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z16, Z17
+	VSUBPS           Z2, Z17, Z18
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z16, Z18
+	VPERMPS          Z7, Z17, Z19
+	VPERMPS          Z6, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z5, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z4, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z3, Z17, Z17
+	VFMADD213PS      Z17, Z18, Z19
+	VFNMADD231PS     Z19, Z16, Z15
+	VMULPS           Z8, Z15, Z15
+	VPCMPD           $0x02, Z14, Z9, K1
+	VMOVAPS.Z        Z15, K1, Z15
+	VMOVUPS          Z15, (AX)(SI*1)
+	VPADDD           Z13, Z10, Z10
+	ADDQ             $+64, SI
+	SUBQ             $+16, CX
+	JGE              single
+
+singledone:
+	ADDQ             $+16, CX
+	JZ               return
+	MOVQ             $0x00000001, DI
+	SHLQ             CL, DI
+	DECQ             DI
+	KMOVW            DI, K1
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z11, Z14, Z14
+	VPSRLD           $0x0d, Z14, Z11
+	VXORPS           Z11, Z14, Z14
+	VPMULLD          Z12, Z14, Z14
+	VPSRLD           $0x10, Z14, Z11
+	VXORPS           Z11, Z14, Z14
+	VPSRLD           $0x01, Z14, Z14
+	VMOVUPS.Z        (DX)(SI*1), K1, Z11
+	VMOVUPS.Z        (BX)(SI*1), K1, Z12
+	VADDPS           Z12, Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z11, Z1
+	VMAXPS           Z11, Z0, Z0
+	VMOVAPS          Z2, Z11
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z1, Z11
+	VSUBPS           Z2, Z11, Z2
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z1, Z2
+	VPERMPS          Z7, Z11, Z7
+	VPERMPS          Z6, Z11, Z6
+	VFMADD213PS      Z6, Z2, Z7
+	VPERMPS          Z5, Z11, Z5
+	VFMADD213PS      Z5, Z2, Z7
+	VPERMPS          Z4, Z11, Z4
+	VFMADD213PS      Z4, Z2, Z7
+	VPERMPS          Z3, Z11, Z3
+	VFMADD213PS      Z3, Z2, Z7
+	VFNMADD231PS     Z7, Z1, Z0
+	VMULPS           Z8, Z0, Z0
+	VPCMPD           $0x02, Z14, Z9, K2
+	VMOVAPS.Z        Z0, K2, Z0
+	VMOVUPS          Z0, K1, (AX)(SI*1)
+	VPADDD           Z13, Z10, Z10
+
+return:
+	VZEROUPPER
+	RET
 
 // func vecCopyColumnsF32AVX512(dst *float32, src *float32, lds int, m int, n int)
 // Requires: AVX, AVX512F
@@ -11858,243 +12109,270 @@ GLOBL vecOddf32avx512<>(SB), RODATA|NOPTR, $64
 
 DATA vecConstf32avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstf32avx512<>+4(SB)/4, $0xc2d00000
-DATA vecConstf32avx512<>+8(SB)/4, $0x4b40007f
-DATA vecConstf32avx512<>+12(SB)/4, $0x3f800000
-DATA vecConstf32avx512<>+16(SB)/4, $0x3fb8aa3b
-DATA vecConstf32avx512<>+20(SB)/4, $0x3f318000
-DATA vecConstf32avx512<>+24(SB)/4, $0xb95e8083
-DATA vecConstf32avx512<>+28(SB)/4, $0x3ab5f604
-DATA vecConstf32avx512<>+32(SB)/4, $0x3c0913b5
-DATA vecConstf32avx512<>+36(SB)/4, $0x3d2aab3a
-DATA vecConstf32avx512<>+40(SB)/4, $0x3e2aaa58
-DATA vecConstf32avx512<>+44(SB)/4, $0x3effffff
-DATA vecConstf32avx512<>+48(SB)/4, $0x40800000
-DATA vecConstf32avx512<>+52(SB)/4, $0xb5e71043
-DATA vecConstf32avx512<>+56(SB)/4, $0x3921847d
-DATA vecConstf32avx512<>+60(SB)/4, $0x7fffffff
-DATA vecConstf32avx512<>+64(SB)/4, $0x380137ee
-DATA vecConstf32avx512<>+68(SB)/4, $0xb97d5c59
-DATA vecConstf32avx512<>+72(SB)/4, $0x3a8c0fb4
-DATA vecConstf32avx512<>+76(SB)/4, $0xbb2a2047
-DATA vecConstf32avx512<>+80(SB)/4, $0x39bf6975
-DATA vecConstf32avx512<>+84(SB)/4, $0x3ce1f18f
-DATA vecConstf32avx512<>+88(SB)/4, $0xbe17d377
-DATA vecConstf32avx512<>+92(SB)/4, $0xbf6b1f6d
-DATA vecConstf32avx512<>+96(SB)/4, $0xbfd05f42
-DATA vecConstf32avx512<>+100(SB)/4, $0x3aaf83da
-DATA vecConstf32avx512<>+104(SB)/4, $0x3c1d95d0
-DATA vecConstf32avx512<>+108(SB)/4, $0x3d6357b7
-DATA vecConstf32avx512<>+112(SB)/4, $0x3e75fdef
-DATA vecConstf32avx512<>+116(SB)/4, $0x3f317218
-DATA vecConstf32avx512<>+120(SB)/4, $0x80000000
-DATA vecConstf32avx512<>+124(SB)/4, $0x41200000
-DATA vecConstf32avx512<>+128(SB)/4, $0x40000000
-DATA vecConstf32avx512<>+132(SB)/4, $0x3db5f604
-DATA vecConstf32avx512<>+136(SB)/4, $0x4038aa3b
-DATA vecConstf32avx512<>+140(SB)/4, $0x3eb17218
-DATA vecConstf32avx512<>+144(SB)/4, $0x3e8913b5
-DATA vecConstf32avx512<>+148(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx512<>+152(SB)/4, $0x3faaaa58
-DATA vecConstf32avx512<>+156(SB)/4, $0x3fffffff
-DATA vecConstf32avx512<>+160(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+164(SB)/4, $0x40adcb09
-DATA vecConstf32avx512<>+168(SB)/4, $0x4b400000
-DATA vecConstf32avx512<>+172(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+176(SB)/4, $0x3eb7a102
-DATA vecConstf32avx512<>+180(SB)/4, $0x3e701e49
-DATA vecConstf32avx512<>+184(SB)/4, $0x3e0e05bb
-DATA vecConstf32avx512<>+188(SB)/4, $0x3d9714b4
-DATA vecConstf32avx512<>+192(SB)/4, $0x3d0fdb35
-DATA vecConstf32avx512<>+196(SB)/4, $0x3c74526d
-DATA vecConstf32avx512<>+200(SB)/4, $0x3bb88181
-DATA vecConstf32avx512<>+204(SB)/4, $0x3af74280
-DATA vecConstf32avx512<>+208(SB)/4, $0x3a12bdfa
-DATA vecConstf32avx512<>+212(SB)/4, $0x391a0bc9
-DATA vecConstf32avx512<>+216(SB)/4, $0x380edbd0
-DATA vecConstf32avx512<>+220(SB)/4, $0x36e9da1c
-DATA vecConstf32avx512<>+224(SB)/4, $0x35a8cb13
-DATA vecConstf32avx512<>+228(SB)/4, $0x3456bf3d
-DATA vecConstf32avx512<>+232(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+236(SB)/4, $0xbe13e931
-DATA vecConstf32avx512<>+240(SB)/4, $0xbe0a86b6
-DATA vecConstf32avx512<>+244(SB)/4, $0xbde3988d
-DATA vecConstf32avx512<>+248(SB)/4, $0xbda3ff16
-DATA vecConstf32avx512<>+252(SB)/4, $0xbd4f4cf5
-DATA vecConstf32avx512<>+256(SB)/4, $0xbce5d7d1
-DATA vecConstf32avx512<>+260(SB)/4, $0xbc5f862a
-DATA vecConstf32avx512<>+264(SB)/4, $0xbbbeaae6
-DATA vecConstf32avx512<>+268(SB)/4, $0xbb0ea78e
-DATA vecConstf32avx512<>+272(SB)/4, $0xba3b3b00
-DATA vecConstf32avx512<>+276(SB)/4, $0xb95788aa
-DATA vecConstf32avx512<>+280(SB)/4, $0xb8599e88
-DATA vecConstf32avx512<>+284(SB)/4, $0xb740b727
-DATA vecConstf32avx512<>+288(SB)/4, $0xb615ae59
-DATA vecConstf32avx512<>+292(SB)/4, $0xb4cbece4
-DATA vecConstf32avx512<>+296(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+300(SB)/4, $0xb6c7db3d
-DATA vecConstf32avx512<>+304(SB)/4, $0x3c114693
-DATA vecConstf32avx512<>+308(SB)/4, $0x3c6eafbd
-DATA vecConstf32avx512<>+312(SB)/4, $0x3c80fdc1
-DATA vecConstf32avx512<>+316(SB)/4, $0x3c59678e
-DATA vecConstf32avx512<>+320(SB)/4, $0x3c16a7bb
-DATA vecConstf32avx512<>+324(SB)/4, $0x3bafd190
-DATA vecConstf32avx512<>+328(SB)/4, $0x3b2ef943
-DATA vecConstf32avx512<>+332(SB)/4, $0x3a959e44
-DATA vecConstf32avx512<>+336(SB)/4, $0x39dcec76
-DATA vecConstf32avx512<>+340(SB)/4, $0x390d4b81
-DATA vecConstf32avx512<>+344(SB)/4, $0x381cefb3
-DATA vecConstf32avx512<>+348(SB)/4, $0x37179eec
-DATA vecConstf32avx512<>+352(SB)/4, $0x35ff2c4a
-DATA vecConstf32avx512<>+356(SB)/4, $0x34bb365c
-DATA vecConstf32avx512<>+360(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+364(SB)/4, $0x3b5105cb
-DATA vecConstf32avx512<>+368(SB)/4, $0x3b276e87
-DATA vecConstf32avx512<>+372(SB)/4, $0x3a974a0f
-DATA vecConstf32avx512<>+376(SB)/4, $0xb99ff383
-DATA vecConstf32avx512<>+380(SB)/4, $0xba9d88a5
-DATA vecConstf32avx512<>+384(SB)/4, $0xbab601c3
-DATA vecConstf32avx512<>+388(SB)/4, $0xba91120f
-DATA vecConstf32avx512<>+392(SB)/4, $0xba352449
-DATA vecConstf32avx512<>+396(SB)/4, $0xb9b97423
-DATA vecConstf32avx512<>+400(SB)/4, $0xb91f2854
-DATA vecConstf32avx512<>+404(SB)/4, $0xb867e247
-DATA vecConstf32avx512<>+408(SB)/4, $0xb79084d0
-DATA vecConstf32avx512<>+412(SB)/4, $0xb69aef66
-DATA vecConstf32avx512<>+416(SB)/4, $0xb58f6658
-DATA vecConstf32avx512<>+420(SB)/4, $0xb465cd12
-DATA vecConstf32avx512<>+424(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+428(SB)/4, $0xb8a13146
-DATA vecConstf32avx512<>+432(SB)/4, $0xb99061ab
-DATA vecConstf32avx512<>+436(SB)/4, $0xb9cd0c05
-DATA vecConstf32avx512<>+440(SB)/4, $0xb9a35d5c
-DATA vecConstf32avx512<>+444(SB)/4, $0xb909a1bb
-DATA vecConstf32avx512<>+448(SB)/4, $0x37de70b7
-DATA vecConstf32avx512<>+452(SB)/4, $0x38d1074f
-DATA vecConstf32avx512<>+456(SB)/4, $0x38d07a0b
-DATA vecConstf32avx512<>+460(SB)/4, $0x388d07e0
-DATA vecConstf32avx512<>+464(SB)/4, $0x3813e5ed
-DATA vecConstf32avx512<>+468(SB)/4, $0x377c5677
-DATA vecConstf32avx512<>+472(SB)/4, $0x36b34c9e
-DATA vecConstf32avx512<>+476(SB)/4, $0x35d7231f
-DATA vecConstf32avx512<>+480(SB)/4, $0x34dbd8d1
-DATA vecConstf32avx512<>+484(SB)/4, $0x33c077a2
-DATA vecConstf32avx512<>+488(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+492(SB)/4, $0x4030c30c
-DATA vecConstf32avx512<>+496(SB)/4, $0x42ae0000
-DATA vecConstf32avx512<>+500(SB)/4, $0xc2ae0000
-DATA vecConstf32avx512<>+504(SB)/4, $0x49400000
-DATA vecConstf32avx512<>+508(SB)/4, $0x3e2aabb1
-DATA vecConstf32avx512<>+512(SB)/4, $0x3f800000
-DATA vecConstf32avx512<>+516(SB)/4, $0x3f7daac3
-DATA vecConstf32avx512<>+520(SB)/4, $0x3f7b95c2
-DATA vecConstf32avx512<>+524(SB)/4, $0x3f79c3d3
-DATA vecConstf32avx512<>+528(SB)/4, $0x3f7837f0
-DATA vecConstf32avx512<>+532(SB)/4, $0x3f76f532
-DATA vecConstf32avx512<>+536(SB)/4, $0x3f75fed7
-DATA vecConstf32avx512<>+540(SB)/4, $0x3f75583f
-DATA vecConstf32avx512<>+544(SB)/4, $0x3f7504f3
-DATA vecConstf32avx512<>+548(SB)/4, $0x3f7508a4
-DATA vecConstf32avx512<>+552(SB)/4, $0x3f75672a
-DATA vecConstf32avx512<>+556(SB)/4, $0x3f76248c
-DATA vecConstf32avx512<>+560(SB)/4, $0x3f7744fd
-DATA vecConstf32avx512<>+564(SB)/4, $0x3f78ccdf
-DATA vecConstf32avx512<>+568(SB)/4, $0x3f7ac0c7
-DATA vecConstf32avx512<>+572(SB)/4, $0x3f7d257d
-DATA vecConstf32avx512<>+576(SB)/4, $0x3f000110
-DATA vecConstf32avx512<>+580(SB)/4, $0x40a3dcb1
-DATA vecConstf32avx512<>+584(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+588(SB)/4, $0x3ebb9b8c
-DATA vecConstf32avx512<>+592(SB)/4, $0x3e7d64ad
-DATA vecConstf32avx512<>+596(SB)/4, $0x3e1cb729
-DATA vecConstf32avx512<>+600(SB)/4, $0x3db09238
-DATA vecConstf32avx512<>+604(SB)/4, $0x3d34352b
-DATA vecConstf32avx512<>+608(SB)/4, $0x3ca576b7
-DATA vecConstf32avx512<>+612(SB)/4, $0x3c0776f9
-DATA vecConstf32avx512<>+616(SB)/4, $0x3b438c00
-DATA vecConstf32avx512<>+620(SB)/4, $0x3a758433
-DATA vecConstf32avx512<>+624(SB)/4, $0x39840abb
-DATA vecConstf32avx512<>+628(SB)/4, $0x386f73b6
-DATA vecConstf32avx512<>+632(SB)/4, $0x3733fef7
-DATA vecConstf32avx512<>+636(SB)/4, $0x35dc936d
-DATA vecConstf32avx512<>+640(SB)/4, $0x34589e3a
-DATA vecConstf32avx512<>+644(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+648(SB)/4, $0xbe0b757c
-DATA vecConstf32avx512<>+652(SB)/4, $0xbe03878b
-DATA vecConstf32avx512<>+656(SB)/4, $0xbddcc0d9
-DATA vecConstf32avx512<>+660(SB)/4, $0xbda4f649
-DATA vecConstf32avx512<>+664(SB)/4, $0xbd5bc41e
-DATA vecConstf32avx512<>+668(SB)/4, $0xbd02886d
-DATA vecConstf32avx512<>+672(SB)/4, $0xbc8a0629
-DATA vecConstf32avx512<>+676(SB)/4, $0xbc013f90
-DATA vecConstf32avx512<>+680(SB)/4, $0xbb5477bc
-DATA vecConstf32avx512<>+684(SB)/4, $0xba9766f4
-DATA vecConstf32avx512<>+688(SB)/4, $0xb9b84dba
-DATA vecConstf32avx512<>+692(SB)/4, $0xb8bc843b
-DATA vecConstf32avx512<>+696(SB)/4, $0xb79f47ef
-DATA vecConstf32avx512<>+700(SB)/4, $0xb65a86ca
-DATA vecConstf32avx512<>+704(SB)/4, $0xb4ef3d66
-DATA vecConstf32avx512<>+708(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+712(SB)/4, $0xb6988f97
-DATA vecConstf32avx512<>+716(SB)/4, $0x3bf64697
-DATA vecConstf32avx512<>+720(SB)/4, $0x3c4e2fdc
-DATA vecConstf32avx512<>+724(SB)/4, $0x3c66448b
-DATA vecConstf32avx512<>+728(SB)/4, $0x3c4bbe7d
-DATA vecConstf32avx512<>+732(SB)/4, $0x3c170d84
-DATA vecConstf32avx512<>+736(SB)/4, $0x3bc06292
-DATA vecConstf32avx512<>+740(SB)/4, $0x3b548be3
-DATA vecConstf32avx512<>+744(SB)/4, $0x3acb9c2b
-DATA vecConstf32avx512<>+748(SB)/4, $0x3a27c820
-DATA vecConstf32avx512<>+752(SB)/4, $0x396ac78a
-DATA vecConstf32avx512<>+756(SB)/4, $0x38894783
-DATA vecConstf32avx512<>+760(SB)/4, $0x3783e6ff
-DATA vecConstf32avx512<>+764(SB)/4, $0x364cb149
-DATA vecConstf32avx512<>+768(SB)/4, $0x34fc2702
-DATA vecConstf32avx512<>+772(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+776(SB)/4, $0x3b2fe467
-DATA vecConstf32avx512<>+780(SB)/4, $0x3b10066b
-DATA vecConstf32avx512<>+784(SB)/4, $0x3a90a470
-DATA vecConstf32avx512<>+788(SB)/4, $0xb8b397c2
-DATA vecConstf32avx512<>+792(SB)/4, $0xba6914b1
-DATA vecConstf32avx512<>+796(SB)/4, $0xba97648b
-DATA vecConstf32avx512<>+800(SB)/4, $0xba85d71f
-DATA vecConstf32avx512<>+804(SB)/4, $0xba3c3c30
-DATA vecConstf32avx512<>+808(SB)/4, $0xb9dc858a
-DATA vecConstf32avx512<>+812(SB)/4, $0xb959a635
-DATA vecConstf32avx512<>+816(SB)/4, $0xb8b42521
-DATA vecConstf32avx512<>+820(SB)/4, $0xb7f70bbe
-DATA vecConstf32avx512<>+824(SB)/4, $0xb70a348f
-DATA vecConstf32avx512<>+828(SB)/4, $0xb5f848b3
-DATA vecConstf32avx512<>+832(SB)/4, $0xb4b02e6b
-DATA vecConstf32avx512<>+836(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+840(SB)/4, $0xb875e991
-DATA vecConstf32avx512<>+844(SB)/4, $0xb95e6c3e
-DATA vecConstf32avx512<>+848(SB)/4, $0xb9a2bacb
-DATA vecConstf32avx512<>+852(SB)/4, $0xb98a046f
-DATA vecConstf32avx512<>+856(SB)/4, $0xb90af85e
-DATA vecConstf32avx512<>+860(SB)/4, $0xb6ecc57e
-DATA vecConstf32avx512<>+864(SB)/4, $0x3885f57d
-DATA vecConstf32avx512<>+868(SB)/4, $0x38a87cc1
-DATA vecConstf32avx512<>+872(SB)/4, $0x3888e80d
-DATA vecConstf32avx512<>+876(SB)/4, $0x382c80a2
-DATA vecConstf32avx512<>+880(SB)/4, $0x37af626f
-DATA vecConstf32avx512<>+884(SB)/4, $0x37105a3f
-DATA vecConstf32avx512<>+888(SB)/4, $0x363e9ff5
-DATA vecConstf32avx512<>+892(SB)/4, $0x35475486
-DATA vecConstf32avx512<>+896(SB)/4, $0x3422bd9c
-DATA vecConstf32avx512<>+900(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+904(SB)/4, $0x403b7989
-DATA vecConstf32avx512<>+908(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+912(SB)/4, $0x3959887c
-DATA vecConstf32avx512<>+916(SB)/4, $0x3aa697e0
-DATA vecConstf32avx512<>+920(SB)/4, $0x3c1e1dc4
-DATA vecConstf32avx512<>+924(SB)/4, $0x3d63505e
-DATA vecConstf32avx512<>+928(SB)/4, $0x3e75fe1a
-DATA vecConstf32avx512<>+932(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+936(SB)/4, $0x3c800000
-DATA vecConstf32avx512<>+940(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+944(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+948(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+952(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+956(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+960(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $964
+DATA vecConstf32avx512<>+8(SB)/4, $0x49400000
+DATA vecConstf32avx512<>+12(SB)/4, $0x3e2aabb1
+DATA vecConstf32avx512<>+16(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+20(SB)/4, $0x3f85aac3
+DATA vecConstf32avx512<>+24(SB)/4, $0x3f8b95c2
+DATA vecConstf32avx512<>+28(SB)/4, $0x3f91c3d3
+DATA vecConstf32avx512<>+32(SB)/4, $0x3f9837f0
+DATA vecConstf32avx512<>+36(SB)/4, $0x3f9ef532
+DATA vecConstf32avx512<>+40(SB)/4, $0x3fa5fed7
+DATA vecConstf32avx512<>+44(SB)/4, $0x3fad583f
+DATA vecConstf32avx512<>+48(SB)/4, $0x3fb504f3
+DATA vecConstf32avx512<>+52(SB)/4, $0x3fbd08a4
+DATA vecConstf32avx512<>+56(SB)/4, $0x3fc5672a
+DATA vecConstf32avx512<>+60(SB)/4, $0x3fce248c
+DATA vecConstf32avx512<>+64(SB)/4, $0x3fd744fd
+DATA vecConstf32avx512<>+68(SB)/4, $0x3fe0ccdf
+DATA vecConstf32avx512<>+72(SB)/4, $0x3feac0c7
+DATA vecConstf32avx512<>+76(SB)/4, $0x3ff5257d
+DATA vecConstf32avx512<>+80(SB)/4, $0x3fb8aa3b
+DATA vecConstf32avx512<>+84(SB)/4, $0x3f318000
+DATA vecConstf32avx512<>+88(SB)/4, $0xb95e8083
+DATA vecConstf32avx512<>+92(SB)/4, $0x3f000110
+DATA vecConstf32avx512<>+96(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+100(SB)/4, $0x40800000
+DATA vecConstf32avx512<>+104(SB)/4, $0x4b40007f
+DATA vecConstf32avx512<>+108(SB)/4, $0xb5e71043
+DATA vecConstf32avx512<>+112(SB)/4, $0x3921847d
+DATA vecConstf32avx512<>+116(SB)/4, $0x7fffffff
+DATA vecConstf32avx512<>+120(SB)/4, $0x380137ee
+DATA vecConstf32avx512<>+124(SB)/4, $0xb97d5c59
+DATA vecConstf32avx512<>+128(SB)/4, $0x3a8c0fb4
+DATA vecConstf32avx512<>+132(SB)/4, $0xbb2a2047
+DATA vecConstf32avx512<>+136(SB)/4, $0x39bf6975
+DATA vecConstf32avx512<>+140(SB)/4, $0x3ce1f18f
+DATA vecConstf32avx512<>+144(SB)/4, $0xbe17d377
+DATA vecConstf32avx512<>+148(SB)/4, $0xbf6b1f6d
+DATA vecConstf32avx512<>+152(SB)/4, $0xbfd05f42
+DATA vecConstf32avx512<>+156(SB)/4, $0x3aaf83da
+DATA vecConstf32avx512<>+160(SB)/4, $0x3c1d95d0
+DATA vecConstf32avx512<>+164(SB)/4, $0x3d6357b7
+DATA vecConstf32avx512<>+168(SB)/4, $0x3e75fdef
+DATA vecConstf32avx512<>+172(SB)/4, $0x3f317218
+DATA vecConstf32avx512<>+176(SB)/4, $0x80000000
+DATA vecConstf32avx512<>+180(SB)/4, $0x41200000
+DATA vecConstf32avx512<>+184(SB)/4, $0x40000000
+DATA vecConstf32avx512<>+188(SB)/4, $0x3db5f604
+DATA vecConstf32avx512<>+192(SB)/4, $0x4038aa3b
+DATA vecConstf32avx512<>+196(SB)/4, $0x3eb17218
+DATA vecConstf32avx512<>+200(SB)/4, $0x3e8913b5
+DATA vecConstf32avx512<>+204(SB)/4, $0x3f2aab3a
+DATA vecConstf32avx512<>+208(SB)/4, $0x3faaaa58
+DATA vecConstf32avx512<>+212(SB)/4, $0x3fffffff
+DATA vecConstf32avx512<>+216(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+220(SB)/4, $0x40adcb09
+DATA vecConstf32avx512<>+224(SB)/4, $0x4b400000
+DATA vecConstf32avx512<>+228(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+232(SB)/4, $0x3eb7a102
+DATA vecConstf32avx512<>+236(SB)/4, $0x3e701e49
+DATA vecConstf32avx512<>+240(SB)/4, $0x3e0e05bb
+DATA vecConstf32avx512<>+244(SB)/4, $0x3d9714b4
+DATA vecConstf32avx512<>+248(SB)/4, $0x3d0fdb35
+DATA vecConstf32avx512<>+252(SB)/4, $0x3c74526d
+DATA vecConstf32avx512<>+256(SB)/4, $0x3bb88181
+DATA vecConstf32avx512<>+260(SB)/4, $0x3af74280
+DATA vecConstf32avx512<>+264(SB)/4, $0x3a12bdfa
+DATA vecConstf32avx512<>+268(SB)/4, $0x391a0bc9
+DATA vecConstf32avx512<>+272(SB)/4, $0x380edbd0
+DATA vecConstf32avx512<>+276(SB)/4, $0x36e9da1c
+DATA vecConstf32avx512<>+280(SB)/4, $0x35a8cb13
+DATA vecConstf32avx512<>+284(SB)/4, $0x3456bf3d
+DATA vecConstf32avx512<>+288(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+292(SB)/4, $0xbe13e931
+DATA vecConstf32avx512<>+296(SB)/4, $0xbe0a86b6
+DATA vecConstf32avx512<>+300(SB)/4, $0xbde3988d
+DATA vecConstf32avx512<>+304(SB)/4, $0xbda3ff16
+DATA vecConstf32avx512<>+308(SB)/4, $0xbd4f4cf5
+DATA vecConstf32avx512<>+312(SB)/4, $0xbce5d7d1
+DATA vecConstf32avx512<>+316(SB)/4, $0xbc5f862a
+DATA vecConstf32avx512<>+320(SB)/4, $0xbbbeaae6
+DATA vecConstf32avx512<>+324(SB)/4, $0xbb0ea78e
+DATA vecConstf32avx512<>+328(SB)/4, $0xba3b3b00
+DATA vecConstf32avx512<>+332(SB)/4, $0xb95788aa
+DATA vecConstf32avx512<>+336(SB)/4, $0xb8599e88
+DATA vecConstf32avx512<>+340(SB)/4, $0xb740b727
+DATA vecConstf32avx512<>+344(SB)/4, $0xb615ae59
+DATA vecConstf32avx512<>+348(SB)/4, $0xb4cbece4
+DATA vecConstf32avx512<>+352(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+356(SB)/4, $0xb6c7db3d
+DATA vecConstf32avx512<>+360(SB)/4, $0x3c114693
+DATA vecConstf32avx512<>+364(SB)/4, $0x3c6eafbd
+DATA vecConstf32avx512<>+368(SB)/4, $0x3c80fdc1
+DATA vecConstf32avx512<>+372(SB)/4, $0x3c59678e
+DATA vecConstf32avx512<>+376(SB)/4, $0x3c16a7bb
+DATA vecConstf32avx512<>+380(SB)/4, $0x3bafd190
+DATA vecConstf32avx512<>+384(SB)/4, $0x3b2ef943
+DATA vecConstf32avx512<>+388(SB)/4, $0x3a959e44
+DATA vecConstf32avx512<>+392(SB)/4, $0x39dcec76
+DATA vecConstf32avx512<>+396(SB)/4, $0x390d4b81
+DATA vecConstf32avx512<>+400(SB)/4, $0x381cefb3
+DATA vecConstf32avx512<>+404(SB)/4, $0x37179eec
+DATA vecConstf32avx512<>+408(SB)/4, $0x35ff2c4a
+DATA vecConstf32avx512<>+412(SB)/4, $0x34bb365c
+DATA vecConstf32avx512<>+416(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+420(SB)/4, $0x3b5105cb
+DATA vecConstf32avx512<>+424(SB)/4, $0x3b276e87
+DATA vecConstf32avx512<>+428(SB)/4, $0x3a974a0f
+DATA vecConstf32avx512<>+432(SB)/4, $0xb99ff383
+DATA vecConstf32avx512<>+436(SB)/4, $0xba9d88a5
+DATA vecConstf32avx512<>+440(SB)/4, $0xbab601c3
+DATA vecConstf32avx512<>+444(SB)/4, $0xba91120f
+DATA vecConstf32avx512<>+448(SB)/4, $0xba352449
+DATA vecConstf32avx512<>+452(SB)/4, $0xb9b97423
+DATA vecConstf32avx512<>+456(SB)/4, $0xb91f2854
+DATA vecConstf32avx512<>+460(SB)/4, $0xb867e247
+DATA vecConstf32avx512<>+464(SB)/4, $0xb79084d0
+DATA vecConstf32avx512<>+468(SB)/4, $0xb69aef66
+DATA vecConstf32avx512<>+472(SB)/4, $0xb58f6658
+DATA vecConstf32avx512<>+476(SB)/4, $0xb465cd12
+DATA vecConstf32avx512<>+480(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+484(SB)/4, $0xb8a13146
+DATA vecConstf32avx512<>+488(SB)/4, $0xb99061ab
+DATA vecConstf32avx512<>+492(SB)/4, $0xb9cd0c05
+DATA vecConstf32avx512<>+496(SB)/4, $0xb9a35d5c
+DATA vecConstf32avx512<>+500(SB)/4, $0xb909a1bb
+DATA vecConstf32avx512<>+504(SB)/4, $0x37de70b7
+DATA vecConstf32avx512<>+508(SB)/4, $0x38d1074f
+DATA vecConstf32avx512<>+512(SB)/4, $0x38d07a0b
+DATA vecConstf32avx512<>+516(SB)/4, $0x388d07e0
+DATA vecConstf32avx512<>+520(SB)/4, $0x3813e5ed
+DATA vecConstf32avx512<>+524(SB)/4, $0x377c5677
+DATA vecConstf32avx512<>+528(SB)/4, $0x36b34c9e
+DATA vecConstf32avx512<>+532(SB)/4, $0x35d7231f
+DATA vecConstf32avx512<>+536(SB)/4, $0x34dbd8d1
+DATA vecConstf32avx512<>+540(SB)/4, $0x33c077a2
+DATA vecConstf32avx512<>+544(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+548(SB)/4, $0x4030c30c
+DATA vecConstf32avx512<>+552(SB)/4, $0x42ae0000
+DATA vecConstf32avx512<>+556(SB)/4, $0xc2ae0000
+DATA vecConstf32avx512<>+560(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+564(SB)/4, $0x3f7daac3
+DATA vecConstf32avx512<>+568(SB)/4, $0x3f7b95c2
+DATA vecConstf32avx512<>+572(SB)/4, $0x3f79c3d3
+DATA vecConstf32avx512<>+576(SB)/4, $0x3f7837f0
+DATA vecConstf32avx512<>+580(SB)/4, $0x3f76f532
+DATA vecConstf32avx512<>+584(SB)/4, $0x3f75fed7
+DATA vecConstf32avx512<>+588(SB)/4, $0x3f75583f
+DATA vecConstf32avx512<>+592(SB)/4, $0x3f7504f3
+DATA vecConstf32avx512<>+596(SB)/4, $0x3f7508a4
+DATA vecConstf32avx512<>+600(SB)/4, $0x3f75672a
+DATA vecConstf32avx512<>+604(SB)/4, $0x3f76248c
+DATA vecConstf32avx512<>+608(SB)/4, $0x3f7744fd
+DATA vecConstf32avx512<>+612(SB)/4, $0x3f78ccdf
+DATA vecConstf32avx512<>+616(SB)/4, $0x3f7ac0c7
+DATA vecConstf32avx512<>+620(SB)/4, $0x3f7d257d
+DATA vecConstf32avx512<>+624(SB)/4, $0x40a3dcb1
+DATA vecConstf32avx512<>+628(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+632(SB)/4, $0x3ebb9b8c
+DATA vecConstf32avx512<>+636(SB)/4, $0x3e7d64ad
+DATA vecConstf32avx512<>+640(SB)/4, $0x3e1cb729
+DATA vecConstf32avx512<>+644(SB)/4, $0x3db09238
+DATA vecConstf32avx512<>+648(SB)/4, $0x3d34352b
+DATA vecConstf32avx512<>+652(SB)/4, $0x3ca576b7
+DATA vecConstf32avx512<>+656(SB)/4, $0x3c0776f9
+DATA vecConstf32avx512<>+660(SB)/4, $0x3b438c00
+DATA vecConstf32avx512<>+664(SB)/4, $0x3a758433
+DATA vecConstf32avx512<>+668(SB)/4, $0x39840abb
+DATA vecConstf32avx512<>+672(SB)/4, $0x386f73b6
+DATA vecConstf32avx512<>+676(SB)/4, $0x3733fef7
+DATA vecConstf32avx512<>+680(SB)/4, $0x35dc936d
+DATA vecConstf32avx512<>+684(SB)/4, $0x34589e3a
+DATA vecConstf32avx512<>+688(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+692(SB)/4, $0xbe0b757c
+DATA vecConstf32avx512<>+696(SB)/4, $0xbe03878b
+DATA vecConstf32avx512<>+700(SB)/4, $0xbddcc0d9
+DATA vecConstf32avx512<>+704(SB)/4, $0xbda4f649
+DATA vecConstf32avx512<>+708(SB)/4, $0xbd5bc41e
+DATA vecConstf32avx512<>+712(SB)/4, $0xbd02886d
+DATA vecConstf32avx512<>+716(SB)/4, $0xbc8a0629
+DATA vecConstf32avx512<>+720(SB)/4, $0xbc013f90
+DATA vecConstf32avx512<>+724(SB)/4, $0xbb5477bc
+DATA vecConstf32avx512<>+728(SB)/4, $0xba9766f4
+DATA vecConstf32avx512<>+732(SB)/4, $0xb9b84dba
+DATA vecConstf32avx512<>+736(SB)/4, $0xb8bc843b
+DATA vecConstf32avx512<>+740(SB)/4, $0xb79f47ef
+DATA vecConstf32avx512<>+744(SB)/4, $0xb65a86ca
+DATA vecConstf32avx512<>+748(SB)/4, $0xb4ef3d66
+DATA vecConstf32avx512<>+752(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+756(SB)/4, $0xb6988f97
+DATA vecConstf32avx512<>+760(SB)/4, $0x3bf64697
+DATA vecConstf32avx512<>+764(SB)/4, $0x3c4e2fdc
+DATA vecConstf32avx512<>+768(SB)/4, $0x3c66448b
+DATA vecConstf32avx512<>+772(SB)/4, $0x3c4bbe7d
+DATA vecConstf32avx512<>+776(SB)/4, $0x3c170d84
+DATA vecConstf32avx512<>+780(SB)/4, $0x3bc06292
+DATA vecConstf32avx512<>+784(SB)/4, $0x3b548be3
+DATA vecConstf32avx512<>+788(SB)/4, $0x3acb9c2b
+DATA vecConstf32avx512<>+792(SB)/4, $0x3a27c820
+DATA vecConstf32avx512<>+796(SB)/4, $0x396ac78a
+DATA vecConstf32avx512<>+800(SB)/4, $0x38894783
+DATA vecConstf32avx512<>+804(SB)/4, $0x3783e6ff
+DATA vecConstf32avx512<>+808(SB)/4, $0x364cb149
+DATA vecConstf32avx512<>+812(SB)/4, $0x34fc2702
+DATA vecConstf32avx512<>+816(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+820(SB)/4, $0x3b2fe467
+DATA vecConstf32avx512<>+824(SB)/4, $0x3b10066b
+DATA vecConstf32avx512<>+828(SB)/4, $0x3a90a470
+DATA vecConstf32avx512<>+832(SB)/4, $0xb8b397c2
+DATA vecConstf32avx512<>+836(SB)/4, $0xba6914b1
+DATA vecConstf32avx512<>+840(SB)/4, $0xba97648b
+DATA vecConstf32avx512<>+844(SB)/4, $0xba85d71f
+DATA vecConstf32avx512<>+848(SB)/4, $0xba3c3c30
+DATA vecConstf32avx512<>+852(SB)/4, $0xb9dc858a
+DATA vecConstf32avx512<>+856(SB)/4, $0xb959a635
+DATA vecConstf32avx512<>+860(SB)/4, $0xb8b42521
+DATA vecConstf32avx512<>+864(SB)/4, $0xb7f70bbe
+DATA vecConstf32avx512<>+868(SB)/4, $0xb70a348f
+DATA vecConstf32avx512<>+872(SB)/4, $0xb5f848b3
+DATA vecConstf32avx512<>+876(SB)/4, $0xb4b02e6b
+DATA vecConstf32avx512<>+880(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+884(SB)/4, $0xb875e991
+DATA vecConstf32avx512<>+888(SB)/4, $0xb95e6c3e
+DATA vecConstf32avx512<>+892(SB)/4, $0xb9a2bacb
+DATA vecConstf32avx512<>+896(SB)/4, $0xb98a046f
+DATA vecConstf32avx512<>+900(SB)/4, $0xb90af85e
+DATA vecConstf32avx512<>+904(SB)/4, $0xb6ecc57e
+DATA vecConstf32avx512<>+908(SB)/4, $0x3885f57d
+DATA vecConstf32avx512<>+912(SB)/4, $0x38a87cc1
+DATA vecConstf32avx512<>+916(SB)/4, $0x3888e80d
+DATA vecConstf32avx512<>+920(SB)/4, $0x382c80a2
+DATA vecConstf32avx512<>+924(SB)/4, $0x37af626f
+DATA vecConstf32avx512<>+928(SB)/4, $0x37105a3f
+DATA vecConstf32avx512<>+932(SB)/4, $0x363e9ff5
+DATA vecConstf32avx512<>+936(SB)/4, $0x35475486
+DATA vecConstf32avx512<>+940(SB)/4, $0x3422bd9c
+DATA vecConstf32avx512<>+944(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+948(SB)/4, $0x403b7989
+DATA vecConstf32avx512<>+952(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+956(SB)/4, $0x3959887c
+DATA vecConstf32avx512<>+960(SB)/4, $0x3aa697e0
+DATA vecConstf32avx512<>+964(SB)/4, $0x3c1e1dc4
+DATA vecConstf32avx512<>+968(SB)/4, $0x3d63505e
+DATA vecConstf32avx512<>+972(SB)/4, $0x3e75fe1a
+DATA vecConstf32avx512<>+976(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+980(SB)/4, $0x3c800000
+DATA vecConstf32avx512<>+984(SB)/4, $0x9e3779b9
+DATA vecConstf32avx512<>+988(SB)/4, $0x3c6ef372
+DATA vecConstf32avx512<>+992(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx512<>+996(SB)/4, $0x78dde6e4
+DATA vecConstf32avx512<>+1000(SB)/4, $0x1715609d
+DATA vecConstf32avx512<>+1004(SB)/4, $0xb54cda56
+DATA vecConstf32avx512<>+1008(SB)/4, $0x5384540f
+DATA vecConstf32avx512<>+1012(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx512<>+1016(SB)/4, $0x8ff34781
+DATA vecConstf32avx512<>+1020(SB)/4, $0x2e2ac13a
+DATA vecConstf32avx512<>+1024(SB)/4, $0xcc623af3
+DATA vecConstf32avx512<>+1028(SB)/4, $0x6a99b4ac
+DATA vecConstf32avx512<>+1032(SB)/4, $0x08d12e65
+DATA vecConstf32avx512<>+1036(SB)/4, $0xa708a81e
+DATA vecConstf32avx512<>+1040(SB)/4, $0x454021d7
+DATA vecConstf32avx512<>+1044(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1048(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+1052(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+1056(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1060(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+1064(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+1068(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1072

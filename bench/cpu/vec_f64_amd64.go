@@ -105,6 +105,12 @@ func vecDropoutF64AVX512(dst, src *float64, n int, scale float64, least, at uint
 func vecDropoutF64AVX2(dst, src *float64, n int, scale float64, least, at uint32, nt bool)
 
 //go:noescape
+func vecAddGeluDropoutF64AVX512(dst, src, y *float64, n int, scale float64, least, at uint32, nt bool)
+
+//go:noescape
+func vecAddGeluDropoutF64AVX2(dst, src, y *float64, n int, scale float64, least, at uint32, nt bool)
+
+//go:noescape
 func vecColMaxF64AVX512(dst, src *float64, ld, m, n int)
 
 //go:noescape

@@ -11457,11 +11457,11 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	MOVL         at+36(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
-	VPADDD       vecWeylf64avx2<>+0(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+3456(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+3488(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y6
+	VPADDD       vecConstf64avx2<>+3456(SB), Y2, Y2
+	VBROADCASTSD vecConstf64avx2<>+3488(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3584(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -11607,11 +11607,337 @@ return:
 	VZEROUPPER
 	RET
 
-DATA vecWeylf64avx2<>+0(SB)/8, $0x000000009e3779b9
-DATA vecWeylf64avx2<>+8(SB)/8, $0x000000003c6ef372
-DATA vecWeylf64avx2<>+16(SB)/8, $0x00000000daa66d2b
-DATA vecWeylf64avx2<>+24(SB)/8, $0x0000000078dde6e4
-GLOBL vecWeylf64avx2<>(SB), RODATA|NOPTR, $32
+// func vecAddGeluDropoutF64AVX2(dst *float64, src *float64, y *float64, n int, scale float64, least uint32, at uint32, nt bool)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecAddGeluDropoutF64AVX2(SB), NOSPLIT, $0-49
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         y+16(FP), BX
+	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
+	VBROADCASTSD scale+32(FP), Y3
+	MOVL         least+40(FP), SI
+	VMOVD        SI, X4
+	VPBROADCASTQ X4, Y4
+	MOVL         at+44(FP), SI
+	VMOVD        SI, X5
+	VPBROADCASTQ X5, Y5
+	VPADDD       vecConstf64avx2<>+3456(SB), Y5, Y5
+	VBROADCASTSD vecConstf64avx2<>+3488(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y8
+	XORQ         SI, SI
+	CMPB         nt+48(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
+	SUBQ         $+4, DX
+	JLT          ntdone
+
+nt:
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPD      Y5, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPMULLD      Y7, Y9, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMOVUPD      (CX)(SI*1), Y10
+	VMOVUPD      (BX)(SI*1), Y11
+	VADDPD       Y11, Y10, Y10
+	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
+	VMINPD       Y11, Y2, Y11
+	VMULPD       Y11, Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y13
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
+	VFMADD213PD  Y13, Y11, Y14
+	VADDPD       Y1, Y14, Y12
+	VSUBPD       Y1, Y12, Y13
+	VSUBPD       Y13, Y14, Y13
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y14
+	VPSLLQ       $0x34, Y12, Y12
+	VMULPD       Y12, Y14, Y14
+	VMAXPD       Y10, Y0, Y10
+	VFNMADD231PD Y14, Y11, Y10
+	VMULPD       Y3, Y10, Y10
+	VPCMPGTQ     Y9, Y4, Y9
+	VANDNPD      Y10, Y9, Y10
+	VMOVNTPD     Y10, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+	ADDQ         $+32, SI
+	SUBQ         $+4, DX
+	JGE          nt
+
+ntdone:
+	ADDQ $+4, DX
+
+ntskip:
+	SUBQ $+4, DX
+	JLT  maindone
+
+main:
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPD      Y5, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPMULLD      Y7, Y9, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMOVUPD      (CX)(SI*1), Y10
+	VMOVUPD      (BX)(SI*1), Y11
+	VADDPD       Y11, Y10, Y10
+	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
+	VMINPD       Y11, Y2, Y11
+	VMULPD       Y11, Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y13
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
+	VFMADD213PD  Y13, Y11, Y14
+	VADDPD       Y1, Y14, Y12
+	VSUBPD       Y1, Y12, Y13
+	VSUBPD       Y13, Y14, Y13
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y14
+	VPSLLQ       $0x34, Y12, Y12
+	VMULPD       Y12, Y14, Y14
+	VMAXPD       Y10, Y0, Y10
+	VFNMADD231PD Y14, Y11, Y10
+	VMULPD       Y3, Y10, Y10
+	VPCMPGTQ     Y9, Y4, Y9
+	VANDNPD      Y10, Y9, Y10
+	VMOVUPD      Y10, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+	ADDQ         $+32, SI
+	SUBQ         $+4, DX
+	JGE          main
+
+maindone:
+	ADDQ $+4, DX
+	SUBQ $+4, DX
+	JLT  singledone
+
+single:
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPD      Y5, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPMULLD      Y7, Y9, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPD       Y10, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMOVUPD      (CX)(SI*1), Y10
+	VMOVUPD      (BX)(SI*1), Y11
+	VADDPD       Y11, Y10, Y10
+	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
+	VMINPD       Y11, Y2, Y11
+	VMULPD       Y11, Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y13
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
+	VFMADD213PD  Y13, Y11, Y14
+	VADDPD       Y1, Y14, Y12
+	VSUBPD       Y1, Y12, Y13
+	VSUBPD       Y13, Y14, Y13
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y13, Y14
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y13, Y14
+	VPSLLQ       $0x34, Y12, Y12
+	VMULPD       Y12, Y14, Y14
+	VMAXPD       Y10, Y0, Y10
+	VFNMADD231PD Y14, Y11, Y10
+	VMULPD       Y3, Y10, Y10
+	VPCMPGTQ     Y9, Y4, Y9
+	VANDNPD      Y10, Y9, Y10
+	VMOVUPD      Y10, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+	ADDQ         $+32, SI
+	SUBQ         $+4, DX
+	JGE          single
+
+singledone:
+	ADDQ         $+4, DX
+	JZ           return
+	LEAQ         vecMaskf64avx2<>+32(SB), DI
+	SHLQ         $0x03, DX
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y9
+	PREFETCHT0   2048(CX)(SI*1)
+	VMOVAPD      Y5, Y10
+	VPSRLD       $0x10, Y10, Y11
+	VXORPD       Y11, Y10, Y10
+	VPMULLD      Y6, Y10, Y10
+	VPSRLD       $0x0d, Y10, Y6
+	VXORPD       Y6, Y10, Y10
+	VPMULLD      Y7, Y10, Y10
+	VPSRLD       $0x10, Y10, Y6
+	VXORPD       Y6, Y10, Y10
+	VPSRLD       $0x01, Y10, Y10
+	VMASKMOVPD   (CX)(SI*1), Y9, Y6
+	VMASKMOVPD   (BX)(SI*1), Y9, Y7
+	VADDPD       Y7, Y6, Y6
+	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
+	VMINPD       Y7, Y2, Y7
+	VMULPD       Y7, Y7, Y2
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y2, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y2, Y12
+	VFMADD213PD  Y11, Y7, Y12
+	VADDPD       Y1, Y12, Y2
+	VSUBPD       Y1, Y2, Y1
+	VSUBPD       Y1, Y12, Y1
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y1, Y11
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y11
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y11, Y11
+	VMAXPD       Y6, Y0, Y0
+	VFNMADD231PD Y11, Y7, Y0
+	VMULPD       Y3, Y0, Y0
+	VPCMPGTQ     Y10, Y4, Y1
+	VANDNPD      Y0, Y1, Y0
+	VMASKMOVPD   Y0, Y9, (AX)(SI*1)
+	VPADDD       Y8, Y5, Y5
+
+return:
+	VZEROUPPER
+	RET
 
 // func vecCopyColumnsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
 // Requires: AVX
@@ -13144,23 +13470,27 @@ DATA vecConstf64avx2<>+3424(SB)/8, $0x3fb0000000000000
 DATA vecConstf64avx2<>+3432(SB)/8, $0x3fb0000000000000
 DATA vecConstf64avx2<>+3440(SB)/8, $0x3fb0000000000000
 DATA vecConstf64avx2<>+3448(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3456(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3464(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3472(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3480(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3488(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3496(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3504(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3512(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3520(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3528(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3536(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3544(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3552(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3560(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3568(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3576(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3584
+DATA vecConstf64avx2<>+3456(SB)/8, $0x000000009e3779b9
+DATA vecConstf64avx2<>+3464(SB)/8, $0x000000003c6ef372
+DATA vecConstf64avx2<>+3472(SB)/8, $0x00000000daa66d2b
+DATA vecConstf64avx2<>+3480(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3488(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3496(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3504(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3512(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3520(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3528(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3536(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3544(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3552(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3560(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3568(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3576(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3584(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3592(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3600(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3608(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3616
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

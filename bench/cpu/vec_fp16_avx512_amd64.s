@@ -15,305 +15,7 @@ TEXT ·vecExpFP16AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstfp16avx512<>+4(SB), Z1
 	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z2
 	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+16(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+20(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+24(SB), Z6
-	MOVQ         R8, CX
-	ANDQ         $-16, CX
-	SUBQ         CX, BX
-	SHLQ         $0x01, BX
-	SUBQ         CX, SI
-	SHLQ         $0x01, SI
-
-row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	VCVTPH2PS        (DX), Z7
-	VCVTPH2PS        32(DX), Z9
-	VCVTPH2PS        64(DX), Z11
-	VCVTPH2PS        96(DX), Z13
-	VMINPS           Z7, Z0, Z7
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z11, Z0, Z11
-	VMINPS           Z13, Z0, Z13
-	VMAXPS           Z7, Z1, Z7
-	VMAXPS           Z9, Z1, Z9
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z13, Z1, Z13
-	VMOVAPS          Z2, Z8
-	VMOVAPS          Z2, Z10
-	VMOVAPS          Z2, Z12
-	VMOVAPS          Z2, Z14
-	VFMADD231PS      Z4, Z7, Z8
-	VFMADD231PS      Z4, Z9, Z10
-	VFMADD231PS      Z4, Z11, Z12
-	VFMADD231PS      Z4, Z13, Z14
-	VSUBPS           Z2, Z8, Z8
-	VSUBPS           Z2, Z10, Z10
-	VSUBPS           Z2, Z12, Z12
-	VSUBPS           Z2, Z14, Z17
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z5, Z10, Z9
-	VFNMADD231PS     Z5, Z12, Z11
-	VFNMADD231PS     Z5, Z17, Z13
-	VFNMADD231PS     Z6, Z8, Z7
-	VFNMADD231PS     Z6, Z10, Z9
-	VFNMADD231PS     Z6, Z12, Z11
-	VFNMADD231PS     Z6, Z17, Z13
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z14
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z16, Z16
-	VSCALEFPS        Z17, Z18, Z18
-	VCVTPS2PH        $0x00, Z14, Y7
-	VCVTPS2PH        $0x00, Z15, Y8
-	VCVTPS2PH        $0x00, Z16, Y9
-	VCVTPS2PH        $0x00, Z18, Y10
-	VMOVNTDQ         Y7, (AX)
-	VMOVNTDQ         Y8, 32(AX)
-	VMOVNTDQ         Y9, 64(AX)
-	VMOVNTDQ         Y10, 96(AX)
-	ADDQ             $+128, AX
-	ADDQ             $+128, DX
-	SUBQ             $+64, CX
-	JGE              ntloop
-
-ntdone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	PREFETCHT0       2048(DX)
-	VCVTPH2PS        (DX), Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VCVTPS2PH        $0x00, Z9, Y7
-	VMOVNTDQ         Y7, (AX)
-	ADDQ             $+32, AX
-	ADDQ             $+32, DX
-	SUBQ             $+16, CX
-	JGE              ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
-	SUBQ $+64, CX
-	JLT  maindone
-	PCALIGN $64
-
-mainloop:
-	PREFETCHT0       2048(DX)
-	PREFETCHT0       2112(DX)
-	VCVTPH2PS        (DX), Z7
-	VCVTPH2PS        32(DX), Z9
-	VCVTPH2PS        64(DX), Z11
-	VCVTPH2PS        96(DX), Z13
-	VMINPS           Z7, Z0, Z7
-	VMINPS           Z9, Z0, Z9
-	VMINPS           Z11, Z0, Z11
-	VMINPS           Z13, Z0, Z13
-	VMAXPS           Z7, Z1, Z7
-	VMAXPS           Z9, Z1, Z9
-	VMAXPS           Z11, Z1, Z11
-	VMAXPS           Z13, Z1, Z13
-	VMOVAPS          Z2, Z8
-	VMOVAPS          Z2, Z10
-	VMOVAPS          Z2, Z12
-	VMOVAPS          Z2, Z14
-	VFMADD231PS      Z4, Z7, Z8
-	VFMADD231PS      Z4, Z9, Z10
-	VFMADD231PS      Z4, Z11, Z12
-	VFMADD231PS      Z4, Z13, Z14
-	VSUBPS           Z2, Z8, Z8
-	VSUBPS           Z2, Z10, Z10
-	VSUBPS           Z2, Z12, Z12
-	VSUBPS           Z2, Z14, Z17
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z5, Z10, Z9
-	VFNMADD231PS     Z5, Z12, Z11
-	VFNMADD231PS     Z5, Z17, Z13
-	VFNMADD231PS     Z6, Z8, Z7
-	VFNMADD231PS     Z6, Z10, Z9
-	VFNMADD231PS     Z6, Z12, Z11
-	VFNMADD231PS     Z6, Z17, Z13
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z14
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z13, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z7, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z9, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z11, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VFMADD213PS      Z3, Z7, Z14
-	VFMADD213PS      Z3, Z9, Z15
-	VFMADD213PS      Z3, Z11, Z16
-	VFMADD213PS      Z3, Z13, Z18
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z16, Z16
-	VSCALEFPS        Z17, Z18, Z18
-	VCVTPS2PH        $0x00, Z14, Y7
-	VCVTPS2PH        $0x00, Z15, Y8
-	VCVTPS2PH        $0x00, Z16, Y9
-	VCVTPS2PH        $0x00, Z18, Y10
-	VMOVDQU16        Y7, (AX)
-	VMOVDQU16        Y8, 32(AX)
-	VMOVDQU16        Y9, 64(AX)
-	VMOVDQU16        Y10, 96(AX)
-	ADDQ             $+128, AX
-	ADDQ             $+128, DX
-	SUBQ             $+64, CX
-	JGE              mainloop
-
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  singledone
-	PCALIGN $64
-
-singleloop:
-	PREFETCHT0       2048(DX)
-	VCVTPH2PS        (DX), Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VCVTPS2PH        $0x00, Z9, Y7
-	VMOVDQU16        Y7, (AX)
-	ADDQ             $+32, AX
-	ADDQ             $+32, DX
-	SUBQ             $+16, CX
-	JGE              singleloop
-
-singledone:
-	ADDQ             $+16, CX
-	JZ               next
-	MOVQ             $0x00000001, R9
-	SHLQ             CL, R9
-	DECQ             R9
-	KMOVW            R9, K1
-	PREFETCHT0       2048(DX)
-	VCVTPH2PS.Z      (DX), K1, Z7
-	VMINPS           Z7, Z0, Z7
-	VMAXPS           Z7, Z1, Z7
-	VMOVAPS          Z2, Z8
-	VFMADD231PS      Z4, Z7, Z8
-	VSUBPS           Z2, Z8, Z8
-	VFNMADD231PS     Z5, Z8, Z7
-	VFNMADD231PS     Z6, Z8, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+28(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+32(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+36(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+40(SB), Z7, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+44(SB), Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VFMADD213PS      Z3, Z7, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VCVTPS2PH        $0x00, Z9, Y7
-	VMOVDQU16        Y7, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecTanhFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
-TEXT ·vecTanhFP16AVX512(SB), NOSPLIT, $0-73
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+24(FP), BX
-	MOVQ         lds+32(FP), SI
-	MOVQ         m+48(FP), DI
-	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+48(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+52(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+56(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+16(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -335,97 +37,73 @@ ntloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	VCVTPH2PS         (DX), Z5
-	VCVTPH2PS         32(DX), Z9
-	VCVTPH2PS         64(DX), Z13
-	VCVTPH2PS         96(DX), Z17
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z17, Z18
+	VCVTPH2PS         32(DX), Z6
+	VCVTPH2PS         64(DX), Z7
+	VCVTPH2PS         96(DX), Z8
+	VMINPS            Z5, Z0, Z5
 	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z17, Z23
-	VCVTPS2PH         $0x00, Z8, Y5
-	VCVTPS2PH         $0x00, Z16, Y6
-	VCVTPS2PH         $0x00, Z21, Y7
-	VCVTPS2PH         $0x00, Z23, Y8
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z15
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z5, Z9
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z12
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z7, Z15
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z8, Z18
+	VSUBPS            Z2, Z9, Z10
+	VSUBPS            Z2, Z12, Z13
+	VSUBPS            Z2, Z15, Z16
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z19, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z19, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z8, Z20
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z8, Z20
+	VMULPS            Z5, Z11, Z11
+	VMULPS            Z6, Z14, Z14
+	VMULPS            Z7, Z17, Z17
+	VMULPS            Z8, Z20, Z20
+	VPERMPS           Z4, Z9, Z5
+	VPERMPS           Z4, Z12, Z6
+	VPERMPS           Z4, Z15, Z7
+	VPERMPS           Z4, Z18, Z8
+	VFMADD213PS       Z5, Z5, Z11
+	VFMADD213PS       Z6, Z6, Z14
+	VFMADD213PS       Z7, Z7, Z17
+	VFMADD213PS       Z8, Z8, Z20
+	VSCALEFPS         Z10, Z11, Z11
+	VSCALEFPS         Z13, Z14, Z14
+	VSCALEFPS         Z16, Z17, Z17
+	VSCALEFPS         Z19, Z20, Z20
+	VCVTPS2PH         $0x00, Z11, Y5
 	VMOVNTDQ          Y5, (AX)
-	VMOVNTDQ          Y6, 32(AX)
-	VMOVNTDQ          Y7, 64(AX)
-	VMOVNTDQ          Y8, 96(AX)
+	VCVTPS2PH         $0x00, Z14, Y5
+	VMOVNTDQ          Y5, 32(AX)
+	VCVTPS2PH         $0x00, Z17, Y5
+	VMOVNTDQ          Y5, 64(AX)
+	VCVTPS2PH         $0x00, Z20, Y5
+	VMOVNTDQ          Y5, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -440,26 +118,20 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0        2048(DX)
 	VCVTPH2PS         (DX), Z5
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z5, Z8
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
 	VCVTPS2PH         $0x00, Z8, Y5
 	VMOVNTDQ          Y5, (AX)
 	ADDQ              $+32, AX
@@ -479,97 +151,73 @@ mainloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	VCVTPH2PS         (DX), Z5
-	VCVTPH2PS         32(DX), Z9
-	VCVTPH2PS         64(DX), Z13
-	VCVTPH2PS         96(DX), Z17
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z5, Z6
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z9, Z10
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z13, Z14
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z17, Z18
+	VCVTPH2PS         32(DX), Z6
+	VCVTPH2PS         64(DX), Z7
+	VCVTPH2PS         96(DX), Z8
+	VMINPS            Z5, Z0, Z5
 	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z17, Z23
-	VCVTPS2PH         $0x00, Z8, Y5
-	VCVTPS2PH         $0x00, Z16, Y6
-	VCVTPS2PH         $0x00, Z21, Y7
-	VCVTPS2PH         $0x00, Z23, Y8
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z15
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z5, Z9
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z12
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z7, Z15
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z8, Z18
+	VSUBPS            Z2, Z9, Z10
+	VSUBPS            Z2, Z12, Z13
+	VSUBPS            Z2, Z15, Z16
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z19, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z19, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z8, Z20
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z8, Z20
+	VMULPS            Z5, Z11, Z11
+	VMULPS            Z6, Z14, Z14
+	VMULPS            Z7, Z17, Z17
+	VMULPS            Z8, Z20, Z20
+	VPERMPS           Z4, Z9, Z5
+	VPERMPS           Z4, Z12, Z6
+	VPERMPS           Z4, Z15, Z7
+	VPERMPS           Z4, Z18, Z8
+	VFMADD213PS       Z5, Z5, Z11
+	VFMADD213PS       Z6, Z6, Z14
+	VFMADD213PS       Z7, Z7, Z17
+	VFMADD213PS       Z8, Z8, Z20
+	VSCALEFPS         Z10, Z11, Z11
+	VSCALEFPS         Z13, Z14, Z14
+	VSCALEFPS         Z16, Z17, Z17
+	VSCALEFPS         Z19, Z20, Z20
+	VCVTPS2PH         $0x00, Z11, Y5
 	VMOVDQU16         Y5, (AX)
-	VMOVDQU16         Y6, 32(AX)
-	VMOVDQU16         Y7, 64(AX)
-	VMOVDQU16         Y8, 96(AX)
+	VCVTPS2PH         $0x00, Z14, Y5
+	VMOVDQU16         Y5, 32(AX)
+	VCVTPS2PH         $0x00, Z17, Y5
+	VMOVDQU16         Y5, 64(AX)
+	VCVTPS2PH         $0x00, Z20, Y5
+	VMOVDQU16         Y5, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -584,26 +232,20 @@ maindone:
 singleloop:
 	PREFETCHT0        2048(DX)
 	VCVTPH2PS         (DX), Z5
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z5, Z8
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
 	VCVTPS2PH         $0x00, Z8, Y5
 	VMOVDQU16         Y5, (AX)
 	ADDQ              $+32, AX
@@ -620,17 +262,182 @@ singledone:
 	KMOVW             R9, K1
 	PREFETCHT0        2048(DX)
 	VCVTPH2PS.Z       (DX), K1, Z5
-	VANDPS.BCST       vecConstfp16avx512<>+60(SB), Z5, Z6
+	VMINPS            Z5, Z0, Z5
+	VMAXPS            Z5, Z1, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z5, Z6
+	VSUBPS            Z2, Z6, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z7, Z5
+	VMOVAPS           Z3, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z5, Z8
+	VMULPS            Z5, Z8, Z8
+	VPERMPS           Z4, Z6, Z5
+	VFMADD213PS       Z5, Z5, Z8
+	VSCALEFPS         Z7, Z8, Z8
+	VCVTPS2PH         $0x00, Z8, Y5
+	VMOVDQU16         Y5, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func vecTanhFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·vecTanhFP16AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstfp16avx512<>+100(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+104(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+108(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+112(SB), Z4
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SUBQ         CX, BX
+	SHLQ         $0x01, BX
+	SUBQ         CX, SI
+	SHLQ         $0x01, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	VCVTPH2PS         (DX), Z5
+	VCVTPH2PS         32(DX), Z6
+	VCVTPH2PS         64(DX), Z7
+	VCVTPH2PS         96(DX), Z8
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z9
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z6, Z12
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z7, Z15
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z8, Z18
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z18, Z19
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z20, Z18
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z18, Z23
+	VMULPS            Z9, Z9, Z14
+	VMULPS            Z12, Z12, Z20
+	VMULPS            Z15, Z15, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z15, Z15, Z15
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z9, Z14, Z11
+	VFMADD213PS       Z12, Z20, Z17
+	VFMADD213PS       Z15, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z10, Z10
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z10, Z9
+	VSUBPS            Z2, Z13, Z12
+	VSUBPS            Z2, Z16, Z14
+	VSUBPS            Z2, Z19, Z15
+	VFMADD213PS       Z9, Z10, Z11
+	VFMADD213PS       Z12, Z13, Z17
+	VFMADD213PS       Z14, Z16, Z21
+	VFMADD213PS       Z15, Z19, Z23
+	VADDPS            Z3, Z11, Z9
+	VADDPS            Z3, Z17, Z10
+	VADDPS            Z3, Z21, Z12
+	VADDPS            Z3, Z23, Z13
+	VDIVPS            Z9, Z11, Z11
+	VDIVPS            Z10, Z17, Z17
+	VDIVPS            Z12, Z21, Z21
+	VDIVPS            Z13, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z11
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z6, Z17
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z7, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z8, Z23
+	VCVTPS2PH         $0x00, Z11, Y5
+	VMOVNTDQ          Y5, (AX)
+	VCVTPS2PH         $0x00, Z17, Y5
+	VMOVNTDQ          Y5, 32(AX)
+	VCVTPS2PH         $0x00, Z21, Y5
+	VMOVNTDQ          Y5, 64(AX)
+	VCVTPS2PH         $0x00, Z23, Y5
+	VMOVNTDQ          Y5, 96(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               ntloop
+
+ntdone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0        2048(DX)
+	VCVTPH2PS         (DX), Z5
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z6
 	VMINPS            Z6, Z0, Z6
 	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+64(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z6, Z7
 	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+68(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+72(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+76(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+84(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z6, Z8
 	VMULPS            Z6, Z6, Z9
 	VADDPS            Z6, Z6, Z6
 	VFMADD213PS       Z6, Z9, Z8
@@ -639,7 +446,187 @@ singledone:
 	VFMADD213PS       Z6, Z7, Z8
 	VADDPS            Z3, Z8, Z6
 	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+88(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z8
+	VCVTPS2PH         $0x00, Z8, Y5
+	VMOVNTDQ          Y5, (AX)
+	ADDQ              $+32, AX
+	ADDQ              $+32, DX
+	SUBQ              $+16, CX
+	JGE               ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
+	SUBQ $+64, CX
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0        2048(DX)
+	PREFETCHT0        2112(DX)
+	VCVTPH2PS         (DX), Z5
+	VCVTPH2PS         32(DX), Z6
+	VCVTPH2PS         64(DX), Z7
+	VCVTPH2PS         96(DX), Z8
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z9
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z6, Z12
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z7, Z15
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z8, Z18
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z18, Z19
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z20, Z18
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z18, Z23
+	VMULPS            Z9, Z9, Z14
+	VMULPS            Z12, Z12, Z20
+	VMULPS            Z15, Z15, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z15, Z15, Z15
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z9, Z14, Z11
+	VFMADD213PS       Z12, Z20, Z17
+	VFMADD213PS       Z15, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z10, Z10
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z10, Z9
+	VSUBPS            Z2, Z13, Z12
+	VSUBPS            Z2, Z16, Z14
+	VSUBPS            Z2, Z19, Z15
+	VFMADD213PS       Z9, Z10, Z11
+	VFMADD213PS       Z12, Z13, Z17
+	VFMADD213PS       Z14, Z16, Z21
+	VFMADD213PS       Z15, Z19, Z23
+	VADDPS            Z3, Z11, Z9
+	VADDPS            Z3, Z17, Z10
+	VADDPS            Z3, Z21, Z12
+	VADDPS            Z3, Z23, Z13
+	VDIVPS            Z9, Z11, Z11
+	VDIVPS            Z10, Z17, Z17
+	VDIVPS            Z12, Z21, Z21
+	VDIVPS            Z13, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z11
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z6, Z17
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z7, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z8, Z23
+	VCVTPS2PH         $0x00, Z11, Y5
+	VMOVDQU16         Y5, (AX)
+	VCVTPS2PH         $0x00, Z17, Y5
+	VMOVDQU16         Y5, 32(AX)
+	VCVTPS2PH         $0x00, Z21, Y5
+	VMOVDQU16         Y5, 64(AX)
+	VCVTPS2PH         $0x00, Z23, Y5
+	VMOVDQU16         Y5, 96(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               mainloop
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0        2048(DX)
+	VCVTPH2PS         (DX), Z5
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z8
+	VCVTPS2PH         $0x00, Z8, Y5
+	VMOVDQU16         Y5, (AX)
+	ADDQ              $+32, AX
+	ADDQ              $+32, DX
+	SUBQ              $+16, CX
+	JGE               singleloop
+
+singledone:
+	ADDQ              $+16, CX
+	JZ                next
+	MOVQ              $0x00000001, R9
+	SHLQ              CL, R9
+	DECQ              R9
+	KMOVW             R9, K1
+	PREFETCHT0        2048(DX)
+	VCVTPH2PS.Z       (DX), K1, Z5
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z6
+	VMINPS            Z6, Z0, Z6
+	VMOVAPS           Z1, Z7
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z6, Z7
+	VSUBPS            Z1, Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z8, Z6
+	VMOVAPS           Z4, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z6, Z8
+	VMULPS            Z6, Z6, Z9
+	VADDPS            Z6, Z6, Z6
+	VFMADD213PS       Z6, Z9, Z8
+	VPSLLD            $0x17, Z7, Z7
+	VSUBPS            Z2, Z7, Z6
+	VFMADD213PS       Z6, Z7, Z8
+	VADDPS            Z3, Z8, Z6
+	VDIVPS            Z6, Z8, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z8
 	VCVTPS2PH         $0x00, Z8, Y5
 	VMOVDQU16         Y5, K1, (AX)
 
@@ -652,7 +639,7 @@ next:
 	RET
 
 // func vecReluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·vecReluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -660,7 +647,8 @@ TEXT ·vecReluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+152(SB), Z1
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -679,38 +667,26 @@ row:
 	PCALIGN $64
 
 ntloop:
-	VCVTPH2PS (DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, (AX)
-	VCVTPH2PS 32(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 32(AX)
-	VCVTPH2PS 64(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 64(AX)
-	VCVTPH2PS 96(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 96(AX)
-	VCVTPH2PS 128(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 128(AX)
-	VCVTPH2PS 160(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 160(AX)
-	VCVTPH2PS 192(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 192(AX)
-	VCVTPH2PS 224(DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, 224(AX)
+	VMOVDQU16 (DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, (AX)
+	VMOVDQU16 64(DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, 64(AX)
+	VMOVDQU16 128(DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, 128(AX)
+	VMOVDQU16 192(DX), Z2
+	VPMAXSW   Z0, Z2, Z3
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VMOVDQU16 Z2, K1, Z3
+	VMOVNTDQ  Z3, 192(AX)
 	ADDQ      $+256, AX
 	ADDQ      $+256, DX
 	SUBQ      $+128, CX
@@ -723,10 +699,11 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	VCVTPH2PS (DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVNTDQ  Y1, (AX)
+	VMOVDQU16 (DX), Y2
+	VPMAXSW   Y0, Y2, Y3
+	VPCMPUW   $0x06, Y1, Y2, K1
+	VMOVDQU16 Y2, K1, Y3
+	VMOVNTDQ  Y3, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -741,38 +718,26 @@ main:
 	PCALIGN $64
 
 mainloop:
-	VCVTPH2PS (DX), Z1
-	VCVTPH2PS 32(DX), Z2
-	VCVTPH2PS 64(DX), Z3
-	VCVTPH2PS 96(DX), Z4
-	VCVTPH2PS 128(DX), Z5
-	VCVTPH2PS 160(DX), Z6
-	VCVTPH2PS 192(DX), Z7
-	VCVTPH2PS 224(DX), Z8
-	VMAXPS    Z1, Z0, Z1
-	VMAXPS    Z2, Z0, Z2
-	VMAXPS    Z3, Z0, Z3
-	VMAXPS    Z4, Z0, Z4
-	VMAXPS    Z5, Z0, Z5
-	VMAXPS    Z6, Z0, Z6
-	VMAXPS    Z7, Z0, Z7
-	VMAXPS    Z8, Z0, Z8
-	VCVTPS2PH $0x00, Z1, Y1
-	VCVTPS2PH $0x00, Z2, Y2
-	VCVTPS2PH $0x00, Z3, Y3
-	VCVTPS2PH $0x00, Z4, Y4
-	VCVTPS2PH $0x00, Z5, Y5
-	VCVTPS2PH $0x00, Z6, Y6
-	VCVTPS2PH $0x00, Z7, Y7
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVDQU16 Y1, (AX)
-	VMOVDQU16 Y2, 32(AX)
-	VMOVDQU16 Y3, 64(AX)
-	VMOVDQU16 Y4, 96(AX)
-	VMOVDQU16 Y5, 128(AX)
-	VMOVDQU16 Y6, 160(AX)
-	VMOVDQU16 Y7, 192(AX)
-	VMOVDQU16 Y8, 224(AX)
+	VMOVDQU16 (DX), Z2
+	VMOVDQU16 64(DX), Z4
+	VMOVDQU16 128(DX), Z6
+	VMOVDQU16 192(DX), Z8
+	VPMAXSW   Z0, Z2, Z3
+	VPMAXSW   Z0, Z4, Z5
+	VPMAXSW   Z0, Z6, Z7
+	VPMAXSW   Z0, Z8, Z9
+	VPCMPUW   $0x06, Z1, Z2, K1
+	VPCMPUW   $0x06, Z1, Z4, K2
+	VPCMPUW   $0x06, Z1, Z6, K3
+	VPCMPUW   $0x06, Z1, Z8, K4
+	VMOVDQU16 Z2, K1, Z3
+	VMOVDQU16 Z4, K2, Z5
+	VMOVDQU16 Z6, K3, Z7
+	VMOVDQU16 Z8, K4, Z9
+	VMOVDQU16 Z3, (AX)
+	VMOVDQU16 Z5, 64(AX)
+	VMOVDQU16 Z7, 128(AX)
+	VMOVDQU16 Z9, 192(AX)
 	ADDQ      $+256, AX
 	ADDQ      $+256, DX
 	SUBQ      $+128, CX
@@ -785,10 +750,11 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VCVTPH2PS (DX), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCVTPS2PH $0x00, Z1, Y1
-	VMOVDQU16 Y1, (AX)
+	VMOVDQU16 (DX), Y2
+	VPMAXSW   Y0, Y2, Y3
+	VPCMPUW   $0x06, Y1, Y2, K1
+	VMOVDQU16 Y2, K1, Y3
+	VMOVDQU16 Y3, (AX)
 	ADDQ      $+32, AX
 	ADDQ      $+32, DX
 	SUBQ      $+16, CX
@@ -801,10 +767,11 @@ singledone:
 	SHLQ        CL, R9
 	DECQ        R9
 	KMOVW       R9, K1
-	VCVTPH2PS.Z (DX), K1, Z1
-	VMAXPS      Z1, Z0, Z1
-	VCVTPS2PH   $0x00, Z1, Y1
-	VMOVDQU16   Y1, K1, (AX)
+	VMOVDQU16.Z (DX), K1, Y2
+	VPMAXSW     Y0, Y2, Y3
+	VPCMPUW     $0x06, Y1, Y2, K2
+	VMOVDQU16   Y2, K2, Y3
+	VMOVDQU16   Y3, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -823,14 +790,14 @@ TEXT ·vecGeluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+100(SB), Z2
-	VMOVUPS      vecConstfp16avx512<>+104(SB), Z3
-	VMOVUPS      vecConstfp16avx512<>+168(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+232(SB), Z5
-	VMOVUPS      vecConstfp16avx512<>+296(SB), Z6
-	VMOVUPS      vecConstfp16avx512<>+360(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+156(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+160(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+164(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+228(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+292(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+356(SB), Z6
+	VMOVUPS      vecConstfp16avx512<>+420(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -852,38 +819,38 @@ ntloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	VCVTPH2PS        (DX), Z8
-	VCVTPH2PS        32(DX), Z10
-	VCVTPH2PS        64(DX), Z12
-	VCVTPH2PS        96(DX), Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VCVTPH2PS        32(DX), Z9
+	VCVTPH2PS        64(DX), Z10
+	VCVTPH2PS        96(DX), Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -891,7 +858,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -899,7 +866,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -907,26 +874,26 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
 	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z10, Y9
-	VCVTPS2PH        $0x00, Z12, Y10
-	VCVTPS2PH        $0x00, Z27, Y11
 	VMOVNTDQ         Y8, (AX)
-	VMOVNTDQ         Y9, 32(AX)
-	VMOVNTDQ         Y10, 64(AX)
-	VMOVNTDQ         Y11, 96(AX)
+	VCVTPS2PH        $0x00, Z9, Y8
+	VMOVNTDQ         Y8, 32(AX)
+	VCVTPS2PH        $0x00, Z10, Y8
+	VMOVNTDQ         Y8, 64(AX)
+	VCVTPS2PH        $0x00, Z27, Y8
+	VMOVNTDQ         Y8, 96(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -944,9 +911,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -976,38 +943,38 @@ mainloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	VCVTPH2PS        (DX), Z8
-	VCVTPH2PS        32(DX), Z10
-	VCVTPH2PS        64(DX), Z12
-	VCVTPH2PS        96(DX), Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VCVTPH2PS        32(DX), Z9
+	VCVTPH2PS        64(DX), Z10
+	VCVTPH2PS        96(DX), Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -1015,7 +982,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -1023,7 +990,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -1031,26 +998,26 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
 	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z10, Y9
-	VCVTPS2PH        $0x00, Z12, Y10
-	VCVTPS2PH        $0x00, Z27, Y11
 	VMOVDQU16        Y8, (AX)
-	VMOVDQU16        Y9, 32(AX)
-	VMOVDQU16        Y10, 64(AX)
-	VMOVDQU16        Y11, 96(AX)
+	VCVTPS2PH        $0x00, Z9, Y8
+	VMOVDQU16        Y8, 32(AX)
+	VCVTPS2PH        $0x00, Z10, Y8
+	VMOVDQU16        Y8, 64(AX)
+	VCVTPS2PH        $0x00, Z27, Y8
+	VMOVDQU16        Y8, 96(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -1068,9 +1035,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1100,9 +1067,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+424(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1133,12 +1100,12 @@ TEXT ·vecSiluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+428(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+432(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+436(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+440(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+444(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+488(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+492(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+496(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1160,101 +1127,101 @@ ntloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	VCVTPH2PS         (DX), Z6
-	VCVTPH2PS         32(DX), Z10
-	VCVTPH2PS         64(DX), Z14
-	VCVTPH2PS         96(DX), Z18
-	VMAXPS            Z6, Z1, Z7
-	VMAXPS            Z10, Z1, Z11
-	VMAXPS            Z14, Z1, Z15
-	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z11, Z0, Z11
-	VMINPS            Z15, Z0, Z15
+	VCVTPH2PS         32(DX), Z7
+	VCVTPH2PS         64(DX), Z8
+	VCVTPH2PS         96(DX), Z9
+	VMAXPS            Z6, Z1, Z10
+	VMAXPS            Z7, Z1, Z13
+	VMAXPS            Z8, Z1, Z16
+	VMAXPS            Z9, Z1, Z19
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
 	VMINPS            Z19, Z0, Z19
-	VMOVAPS           Z3, Z8
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z19, Z20
-	VSUBPS            Z3, Z8, Z9
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z16, Z17
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z10, Z11
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z21, Z19
-	VMOVAPS           Z4, Z9
-	VMOVAPS           Z4, Z13
-	VMOVAPS           Z4, Z17
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z21, Z19
+	VMOVAPS           Z4, Z12
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z19, Z21
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z11, Z13
-	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
 	VFMADD213PS       Z2, Z19, Z21
-	VMULPS            Z7, Z9, Z9
-	VMULPS            Z11, Z13, Z13
-	VMULPS            Z15, Z17, Z17
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
 	VMULPS            Z19, Z21, Z21
-	VPERMPS           Z5, Z8, Z7
-	VPERMPS           Z5, Z12, Z11
-	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z11, Z10
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
 	VPERMPS           Z5, Z20, Z19
-	VPSLLD            $0x13, Z8, Z8
-	VPSLLD            $0x13, Z12, Z12
-	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z11, Z11
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z7, Z7
-	VPADDD            Z12, Z11, Z11
-	VPADDD            Z16, Z15, Z15
+	VPADDD            Z11, Z10, Z10
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
 	VPADDD            Z20, Z19, Z19
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z11, Z11, Z13
-	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
 	VFMADD213PS       Z19, Z19, Z21
-	VADDPS            Z2, Z9, Z9
-	VADDPS            Z2, Z13, Z13
-	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z12, Z10
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
 	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z10, Z12, Z11
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
 	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z10, Z10, Z11
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
 	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
-	VCMPPS            $0x06, Z1, Z10, K2
-	VCMPPS            $0x06, Z1, Z14, K3
-	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	VCVTPS2PH         $0x00, Z8, Y6
-	VCVTPS2PH         $0x00, Z12, Y7
-	VCVTPS2PH         $0x00, Z16, Y8
-	VCVTPS2PH         $0x00, Z20, Y9
+	VCMPPS            $0x06, Z1, Z7, K2
+	VCMPPS            $0x06, Z1, Z8, K3
+	VCMPPS            $0x06, Z1, Z9, K4
+	VMULPS.Z          Z6, Z11, K1, Z11
+	VMULPS.Z          Z7, Z14, K2, Z14
+	VMULPS.Z          Z8, Z17, K3, Z17
+	VMULPS.Z          Z9, Z20, K4, Z20
+	VCVTPS2PH         $0x00, Z11, Y6
 	VMOVNTDQ          Y6, (AX)
-	VMOVNTDQ          Y7, 32(AX)
-	VMOVNTDQ          Y8, 64(AX)
-	VMOVNTDQ          Y9, 96(AX)
+	VCVTPS2PH         $0x00, Z14, Y6
+	VMOVNTDQ          Y6, 32(AX)
+	VCVTPS2PH         $0x00, Z17, Y6
+	VMOVNTDQ          Y6, 64(AX)
+	VCVTPS2PH         $0x00, Z20, Y6
+	VMOVNTDQ          Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -1272,11 +1239,11 @@ ntsingleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1309,101 +1276,101 @@ mainloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	VCVTPH2PS         (DX), Z6
-	VCVTPH2PS         32(DX), Z10
-	VCVTPH2PS         64(DX), Z14
-	VCVTPH2PS         96(DX), Z18
-	VMAXPS            Z6, Z1, Z7
-	VMAXPS            Z10, Z1, Z11
-	VMAXPS            Z14, Z1, Z15
-	VMAXPS            Z18, Z1, Z19
-	VMINPS            Z7, Z0, Z7
-	VMINPS            Z11, Z0, Z11
-	VMINPS            Z15, Z0, Z15
+	VCVTPH2PS         32(DX), Z7
+	VCVTPH2PS         64(DX), Z8
+	VCVTPH2PS         96(DX), Z9
+	VMAXPS            Z6, Z1, Z10
+	VMAXPS            Z7, Z1, Z13
+	VMAXPS            Z8, Z1, Z16
+	VMAXPS            Z9, Z1, Z19
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
 	VMINPS            Z19, Z0, Z19
-	VMOVAPS           Z3, Z8
-	VMOVAPS           Z3, Z12
-	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
 	VMOVAPS           Z3, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z11, Z12
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z15, Z16
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z19, Z20
-	VSUBPS            Z3, Z8, Z9
-	VSUBPS            Z3, Z12, Z13
-	VSUBPS            Z3, Z16, Z17
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z10, Z11
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z7
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z13, Z11
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z15
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z21, Z19
-	VMOVAPS           Z4, Z9
-	VMOVAPS           Z4, Z13
-	VMOVAPS           Z4, Z17
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z21, Z19
+	VMOVAPS           Z4, Z12
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
 	VMOVAPS           Z4, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z7, Z9
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z11, Z13
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z19, Z21
-	VFMADD213PS       Z2, Z7, Z9
-	VFMADD213PS       Z2, Z11, Z13
-	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
 	VFMADD213PS       Z2, Z19, Z21
-	VMULPS            Z7, Z9, Z9
-	VMULPS            Z11, Z13, Z13
-	VMULPS            Z15, Z17, Z17
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
 	VMULPS            Z19, Z21, Z21
-	VPERMPS           Z5, Z8, Z7
-	VPERMPS           Z5, Z12, Z11
-	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z11, Z10
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
 	VPERMPS           Z5, Z20, Z19
-	VPSLLD            $0x13, Z8, Z8
-	VPSLLD            $0x13, Z12, Z12
-	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z11, Z11
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
 	VPSLLD            $0x13, Z20, Z20
-	VPADDD            Z8, Z7, Z7
-	VPADDD            Z12, Z11, Z11
-	VPADDD            Z16, Z15, Z15
+	VPADDD            Z11, Z10, Z10
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
 	VPADDD            Z20, Z19, Z19
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z11, Z11, Z13
-	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
 	VFMADD213PS       Z19, Z19, Z21
-	VADDPS            Z2, Z9, Z9
-	VADDPS            Z2, Z13, Z13
-	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z12, Z10
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
 	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
 	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z10, Z12, Z11
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
 	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z10, Z10, Z11
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
 	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
-	VCMPPS            $0x06, Z1, Z10, K2
-	VCMPPS            $0x06, Z1, Z14, K3
-	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	VCVTPS2PH         $0x00, Z8, Y6
-	VCVTPS2PH         $0x00, Z12, Y7
-	VCVTPS2PH         $0x00, Z16, Y8
-	VCVTPS2PH         $0x00, Z20, Y9
+	VCMPPS            $0x06, Z1, Z7, K2
+	VCMPPS            $0x06, Z1, Z8, K3
+	VCMPPS            $0x06, Z1, Z9, K4
+	VMULPS.Z          Z6, Z11, K1, Z11
+	VMULPS.Z          Z7, Z14, K2, Z14
+	VMULPS.Z          Z8, Z17, K3, Z17
+	VMULPS.Z          Z9, Z20, K4, Z20
+	VCVTPS2PH         $0x00, Z11, Y6
 	VMOVDQU16         Y6, (AX)
-	VMOVDQU16         Y7, 32(AX)
-	VMOVDQU16         Y8, 64(AX)
-	VMOVDQU16         Y9, 96(AX)
+	VCVTPS2PH         $0x00, Z14, Y6
+	VMOVDQU16         Y6, 32(AX)
+	VCVTPS2PH         $0x00, Z17, Y6
+	VMOVDQU16         Y6, 64(AX)
+	VCVTPS2PH         $0x00, Z20, Y6
+	VMOVDQU16         Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -1421,11 +1388,11 @@ singleloop:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -1458,11 +1425,11 @@ singledone:
 	VMAXPS            Z6, Z1, Z7
 	VMINPS            Z7, Z0, Z7
 	VMOVAPS           Z3, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
 	VMULPS            Z7, Z9, Z9
 	VPERMPS           Z5, Z8, Z7
@@ -3118,14 +3085,14 @@ TEXT ·vecGeluTanhFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+516(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+100(SB), Z2
-	VMOVUPS      vecConstfp16avx512<>+520(SB), Z3
-	VMOVUPS      vecConstfp16avx512<>+584(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+648(SB), Z5
-	VMOVUPS      vecConstfp16avx512<>+712(SB), Z6
-	VMOVUPS      vecConstfp16avx512<>+776(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+564(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+160(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+568(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+632(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+696(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+760(SB), Z6
+	VMOVUPS      vecConstfp16avx512<>+824(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3147,38 +3114,38 @@ ntloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	VCVTPH2PS        (DX), Z8
-	VCVTPH2PS        32(DX), Z10
-	VCVTPH2PS        64(DX), Z12
-	VCVTPH2PS        96(DX), Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VCVTPH2PS        32(DX), Z9
+	VCVTPH2PS        64(DX), Z10
+	VCVTPH2PS        96(DX), Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -3186,7 +3153,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -3194,7 +3161,7 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -3202,26 +3169,26 @@ ntloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
 	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z10, Y9
-	VCVTPS2PH        $0x00, Z12, Y10
-	VCVTPS2PH        $0x00, Z27, Y11
 	VMOVNTDQ         Y8, (AX)
-	VMOVNTDQ         Y9, 32(AX)
-	VMOVNTDQ         Y10, 64(AX)
-	VMOVNTDQ         Y11, 96(AX)
+	VCVTPS2PH        $0x00, Z9, Y8
+	VMOVNTDQ         Y8, 32(AX)
+	VCVTPS2PH        $0x00, Z10, Y8
+	VMOVNTDQ         Y8, 64(AX)
+	VCVTPS2PH        $0x00, Z27, Y8
+	VMOVNTDQ         Y8, 96(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -3239,9 +3206,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3271,38 +3238,38 @@ mainloop:
 	PREFETCHT0       2048(DX)
 	PREFETCHT0       2112(DX)
 	VCVTPH2PS        (DX), Z8
-	VCVTPH2PS        32(DX), Z10
-	VCVTPH2PS        64(DX), Z12
-	VCVTPH2PS        96(DX), Z14
-	VRANGEPS         $0x0a, Z1, Z8, Z9
-	VRANGEPS         $0x0a, Z1, Z10, Z11
-	VRANGEPS         $0x0a, Z1, Z12, Z13
-	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VCVTPH2PS        32(DX), Z9
+	VCVTPH2PS        64(DX), Z10
+	VCVTPH2PS        96(DX), Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
 	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
 	VMAXPS           Z10, Z0, Z10
-	VMAXPS           Z12, Z0, Z12
-	VMAXPS           Z14, Z0, Z27
-	VMOVAPS          Z2, Z14
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z15, Z28
-	VSUBPS           Z2, Z14, Z16
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z15, Z29
-	VPERMPS          Z7, Z14, Z17
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
 	VPERMPS          Z7, Z28, Z30
-	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z11, Z18
 	VPERMPS          Z6, Z19, Z22
 	VPERMPS          Z6, Z23, Z26
 	VPERMPS          Z6, Z28, Z31
@@ -3310,7 +3277,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z11, Z18
 	VPERMPS          Z5, Z19, Z22
 	VPERMPS          Z5, Z23, Z26
 	VPERMPS          Z5, Z28, Z31
@@ -3318,7 +3285,7 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z11, Z18
 	VPERMPS          Z4, Z19, Z22
 	VPERMPS          Z4, Z23, Z26
 	VPERMPS          Z4, Z28, Z31
@@ -3326,26 +3293,26 @@ mainloop:
 	VFMADD213PS      Z22, Z20, Z21
 	VFMADD213PS      Z26, Z24, Z25
 	VFMADD213PS      Z31, Z29, Z30
-	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z11, Z11
 	VPERMPS          Z3, Z19, Z18
 	VPERMPS          Z3, Z23, Z19
 	VPERMPS          Z3, Z28, Z22
-	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z11, Z16, Z17
 	VFMADD213PS      Z18, Z20, Z21
 	VFMADD213PS      Z19, Z24, Z25
 	VFMADD213PS      Z22, Z29, Z30
-	VFNMADD231PS     Z17, Z9, Z8
-	VFNMADD231PS     Z21, Z11, Z10
-	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
 	VFNMADD231PS     Z30, Z15, Z27
 	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z10, Y9
-	VCVTPS2PH        $0x00, Z12, Y10
-	VCVTPS2PH        $0x00, Z27, Y11
 	VMOVDQU16        Y8, (AX)
-	VMOVDQU16        Y9, 32(AX)
-	VMOVDQU16        Y10, 64(AX)
-	VMOVDQU16        Y11, 96(AX)
+	VCVTPS2PH        $0x00, Z9, Y8
+	VMOVDQU16        Y8, 32(AX)
+	VCVTPS2PH        $0x00, Z10, Y8
+	VMOVDQU16        Y8, 64(AX)
+	VCVTPS2PH        $0x00, Z27, Y8
+	VMOVDQU16        Y8, 96(AX)
 	ADDQ             $+128, AX
 	ADDQ             $+128, DX
 	SUBQ             $+64, CX
@@ -3363,9 +3330,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3395,9 +3362,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+840(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3428,12 +3395,12 @@ TEXT ·vecSigmoidFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+428(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+432(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+436(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+440(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+444(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+488(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+492(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+496(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3455,93 +3422,93 @@ ntloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	VCVTPH2PS         (DX), Z6
-	VCVTPH2PS         32(DX), Z9
-	VCVTPH2PS         64(DX), Z12
-	VCVTPH2PS         96(DX), Z15
+	VCVTPH2PS         32(DX), Z7
+	VCVTPH2PS         64(DX), Z8
+	VCVTPH2PS         96(DX), Z9
 	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
 	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
 	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
 	VMAXPS            Z9, Z1, Z9
-	VMAXPS            Z12, Z1, Z12
-	VMAXPS            Z15, Z1, Z15
-	VMOVAPS           Z3, Z7
 	VMOVAPS           Z3, Z10
-	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z16
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z6, Z7
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z9, Z10
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z12, Z13
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z15, Z16
-	VSUBPS            Z3, Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z10
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z12
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z9, Z16
 	VSUBPS            Z3, Z10, Z11
-	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z6
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z11, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z14, Z12
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z15
-	VMOVAPS           Z4, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS       Z2, Z6, Z8
-	VFMADD213PS       Z2, Z9, Z11
-	VFMADD213PS       Z2, Z12, Z14
-	VFMADD213PS       Z2, Z15, Z17
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z9, Z11, Z11
-	VMULPS            Z12, Z14, Z14
-	VMULPS            Z15, Z17, Z17
-	VPERMPS           Z5, Z7, Z6
-	VPERMPS           Z5, Z10, Z9
-	VPERMPS           Z5, Z13, Z12
-	VPERMPS           Z5, Z16, Z15
-	VPSLLD            $0x13, Z7, Z7
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z9, Z17
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z7, Z13
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z9, Z17
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z9, Z17, Z17
+	VPERMPS           Z5, Z10, Z6
+	VPERMPS           Z5, Z12, Z7
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z16, Z9
 	VPSLLD            $0x13, Z10, Z10
-	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z14, Z14
 	VPSLLD            $0x13, Z16, Z16
-	VPADDD            Z7, Z6, Z6
-	VPADDD            Z10, Z9, Z9
-	VPADDD            Z13, Z12, Z12
-	VPADDD            Z16, Z15, Z15
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z9, Z9, Z11
-	VFMADD213PS       Z12, Z12, Z14
-	VFMADD213PS       Z15, Z15, Z17
-	VADDPS            Z2, Z8, Z8
+	VPADDD            Z10, Z6, Z6
+	VPADDD            Z12, Z7, Z7
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z16, Z9, Z9
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z7, Z7, Z13
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z9, Z9, Z17
 	VADDPS            Z2, Z11, Z11
-	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z13, Z8
+	VRCP14PS          Z15, Z10
+	VRCP14PS          Z17, Z14
 	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z6, Z11, Z7
+	VFNMADD231PS      Z8, Z13, Z9
+	VFNMADD231PS      Z10, Z15, Z12
+	VFNMADD231PS      Z14, Z17, Z16
 	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z8, Z8, Z9
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
 	VCVTPS2PH         $0x00, Z7, Y6
-	VCVTPS2PH         $0x00, Z10, Y7
-	VCVTPS2PH         $0x00, Z13, Y8
-	VCVTPS2PH         $0x00, Z16, Y9
 	VMOVNTDQ          Y6, (AX)
-	VMOVNTDQ          Y7, 32(AX)
-	VMOVNTDQ          Y8, 64(AX)
-	VMOVNTDQ          Y9, 96(AX)
+	VCVTPS2PH         $0x00, Z9, Y6
+	VMOVNTDQ          Y6, 32(AX)
+	VCVTPS2PH         $0x00, Z12, Y6
+	VMOVNTDQ          Y6, 64(AX)
+	VCVTPS2PH         $0x00, Z16, Y6
+	VMOVNTDQ          Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -3559,11 +3526,11 @@ ntsingleloop:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -3594,93 +3561,93 @@ mainloop:
 	PREFETCHT0        2048(DX)
 	PREFETCHT0        2112(DX)
 	VCVTPH2PS         (DX), Z6
-	VCVTPH2PS         32(DX), Z9
-	VCVTPH2PS         64(DX), Z12
-	VCVTPH2PS         96(DX), Z15
+	VCVTPH2PS         32(DX), Z7
+	VCVTPH2PS         64(DX), Z8
+	VCVTPH2PS         96(DX), Z9
 	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
 	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
 	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
 	VMAXPS            Z9, Z1, Z9
-	VMAXPS            Z12, Z1, Z12
-	VMAXPS            Z15, Z1, Z15
-	VMOVAPS           Z3, Z7
 	VMOVAPS           Z3, Z10
-	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z14
 	VMOVAPS           Z3, Z16
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z6, Z7
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z9, Z10
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z12, Z13
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z15, Z16
-	VSUBPS            Z3, Z7, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z10
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z12
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z9, Z16
 	VSUBPS            Z3, Z10, Z11
-	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z6
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z11, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z14, Z12
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z15
-	VMOVAPS           Z4, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z12, Z14
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z15, Z17
-	VFMADD213PS       Z2, Z6, Z8
-	VFMADD213PS       Z2, Z9, Z11
-	VFMADD213PS       Z2, Z12, Z14
-	VFMADD213PS       Z2, Z15, Z17
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z9, Z11, Z11
-	VMULPS            Z12, Z14, Z14
-	VMULPS            Z15, Z17, Z17
-	VPERMPS           Z5, Z7, Z6
-	VPERMPS           Z5, Z10, Z9
-	VPERMPS           Z5, Z13, Z12
-	VPERMPS           Z5, Z16, Z15
-	VPSLLD            $0x13, Z7, Z7
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z9, Z17
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z7, Z13
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z9, Z17
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z9, Z17, Z17
+	VPERMPS           Z5, Z10, Z6
+	VPERMPS           Z5, Z12, Z7
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z16, Z9
 	VPSLLD            $0x13, Z10, Z10
-	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z14, Z14
 	VPSLLD            $0x13, Z16, Z16
-	VPADDD            Z7, Z6, Z6
-	VPADDD            Z10, Z9, Z9
-	VPADDD            Z13, Z12, Z12
-	VPADDD            Z16, Z15, Z15
-	VFMADD213PS       Z6, Z6, Z8
-	VFMADD213PS       Z9, Z9, Z11
-	VFMADD213PS       Z12, Z12, Z14
-	VFMADD213PS       Z15, Z15, Z17
-	VADDPS            Z2, Z8, Z8
+	VPADDD            Z10, Z6, Z6
+	VPADDD            Z12, Z7, Z7
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z16, Z9, Z9
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z7, Z7, Z13
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z9, Z9, Z17
 	VADDPS            Z2, Z11, Z11
-	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z13, Z8
+	VRCP14PS          Z15, Z10
+	VRCP14PS          Z17, Z14
 	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
 	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z6, Z11, Z7
+	VFNMADD231PS      Z8, Z13, Z9
+	VFNMADD231PS      Z10, Z15, Z12
+	VFNMADD231PS      Z14, Z17, Z16
 	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z8, Z8, Z9
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
 	VCVTPS2PH         $0x00, Z7, Y6
-	VCVTPS2PH         $0x00, Z10, Y7
-	VCVTPS2PH         $0x00, Z13, Y8
-	VCVTPS2PH         $0x00, Z16, Y9
 	VMOVDQU16         Y6, (AX)
-	VMOVDQU16         Y7, 32(AX)
-	VMOVDQU16         Y8, 64(AX)
-	VMOVDQU16         Y9, 96(AX)
+	VCVTPS2PH         $0x00, Z9, Y6
+	VMOVDQU16         Y6, 32(AX)
+	VCVTPS2PH         $0x00, Z12, Y6
+	VMOVDQU16         Y6, 64(AX)
+	VCVTPS2PH         $0x00, Z16, Y6
+	VMOVDQU16         Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
 	SUBQ              $+64, CX
@@ -3698,11 +3665,11 @@ singleloop:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -3733,11 +3700,11 @@ singledone:
 	VMINPS            Z6, Z0, Z6
 	VMAXPS            Z6, Z1, Z6
 	VMOVAPS           Z3, Z7
-	VFNMADD231PS.BCST vecConstfp16avx512<>+16(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+512(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
 	VMULPS            Z6, Z8, Z8
 	VPERMPS           Z5, Z7, Z6
@@ -4110,8 +4077,8 @@ TEXT ·vecSoftmaxFP16AVX512(SB), NOSPLIT, $0-77
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
 	VBROADCASTSS scale+72(FP), Z0
-	VMULPS.BCST  vecConstfp16avx512<>+16(SB), Z0, Z0
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z1
+	VMULPS.BCST  vecConstfp16avx512<>+80(SB), Z0, Z0
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z1
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -4166,7 +4133,7 @@ addmaxsingledone:
 	VCVTPH2PS.Z  (DI)(R12*1), K1, Z2
 	VCVTPH2PS.Z  (R8)(R12*1), K1, Z3
 	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -4181,7 +4148,7 @@ addmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4194,10 +4161,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -4242,34 +4209,34 @@ addalonemain:
 	VREDUCEPS        $0x01, Z9, Z12
 	VREDUCEPS        $0x01, Z11, Z15
 	VREDUCEPS        $0x01, Z13, Z17
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z14
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z14
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z16
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z17, Z18
 	VSCALEFPS        Z7, Z10, Z10
 	VSCALEFPS        Z9, Z14, Z14
 	VSCALEFPS        Z11, Z16, Z16
@@ -4302,13 +4269,13 @@ addalonesingle:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VMOVUPS          Z9, (SI)(R12*2)
 	VADDPS           Z9, Z3, Z3
@@ -4327,7 +4294,7 @@ addalonesingledone:
 	VCVTPH2PS.Z      (DI)(R12*1), K1, Z7
 	VCVTPH2PS.Z      (R8)(R12*1), K1, Z8
 	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z8
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VCVTPH2PS.Z      (DX)(R12*1), K1, Z7
@@ -4335,13 +4302,13 @@ addalonesingledone:
 	VADDPS           Z8, Z7, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z8
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VMOVUPS          Z8, K1, (SI)(R12*2)
 	VADDPS           Z8, Z3, K1, Z3
@@ -4360,7 +4327,7 @@ addrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4373,10 +4340,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -4425,34 +4392,34 @@ addntmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z11
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z17
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z11
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z17
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z11, Z11
 	VSCALEFPS        Z10, Z15, Z15
 	VSCALEFPS        Z12, Z17, Z17
@@ -4501,13 +4468,13 @@ addntsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -4530,7 +4497,7 @@ addntsingledone:
 	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
 	VCVTPH2PS.Z      (R8)(R12*1), K1, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
@@ -4538,13 +4505,13 @@ addntsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -4601,34 +4568,34 @@ addinmain:
 	VREDUCEPS        $0x01, Z10, Z13
 	VREDUCEPS        $0x01, Z12, Z16
 	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z11
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z17
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z11
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z17
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z11, Z11
 	VSCALEFPS        Z10, Z15, Z15
 	VSCALEFPS        Z12, Z17, Z17
@@ -4677,13 +4644,13 @@ addinsingle:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -4706,7 +4673,7 @@ addinsingledone:
 	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
 	VCVTPH2PS.Z      (R8)(R12*1), K1, Z9
 	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
@@ -4714,13 +4681,13 @@ addinsingledone:
 	VADDPS           Z9, Z8, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -4732,7 +4699,7 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstfp16avx512<>+12(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z7
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z4, Z3, Z3
@@ -4796,7 +4763,7 @@ plainmaxsingledone:
 	DECQ         DX
 	KMOVW        DX, K1
 	VCVTPH2PS.Z  (DI)(R12*1), K1, Z2
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -4811,7 +4778,7 @@ plainmaxdone:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4824,10 +4791,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -4856,34 +4823,34 @@ plainalonemain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z12
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -4912,13 +4879,13 @@ plainalonesingle:
 	VCVTPH2PS        (DX)(R12*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VMOVUPS          Z9, (SI)(R12*2)
 	VADDPS           Z9, Z3, Z3
@@ -4935,19 +4902,19 @@ plainalonesingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VCVTPH2PS.Z      (DI)(R12*1), K1, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z8
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VCVTPH2PS.Z      (DX)(R12*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z8
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z8
 	VSCALEFPS        Z7, Z8, Z8
 	VMOVUPS          Z8, K1, (SI)(R12*2)
 	VADDPS           Z8, Z3, K1, Z3
@@ -4966,7 +4933,7 @@ plainrow:
 	VMAXPS        X2, X1, X1
 	VBROADCASTSS  X1, Z1
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4979,10 +4946,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -5015,34 +4982,34 @@ plainntmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z13
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z13
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z16
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z10, Z10
 	VSCALEFPS        Z11, Z13, Z13
 	VSCALEFPS        Z14, Z16, Z16
@@ -5087,13 +5054,13 @@ plainntsingle:
 	VCVTPH2PS        (DX)(R12*1), Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -5114,19 +5081,19 @@ plainntsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -5167,34 +5134,34 @@ plaininmain:
 	VREDUCEPS        $0x01, Z11, Z12
 	VREDUCEPS        $0x01, Z14, Z15
 	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z13
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z18, Z19
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z13
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z16
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
 	VSCALEFPS        Z8, Z10, Z10
 	VSCALEFPS        Z11, Z13, Z13
 	VSCALEFPS        Z14, Z16, Z16
@@ -5239,13 +5206,13 @@ plaininsingle:
 	VCVTPH2PS        (DX)(R12*1), Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z9, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
 	VSCALEFPS        Z8, Z10, Z10
 	VMOVUPS          (R10)(R12*2), Z8
 	VMULPS           Z7, Z8, Z8
@@ -5266,19 +5233,19 @@ plaininsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z9
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
 	VBLENDMPS        Z8, Z9, K1, Z8
 	VMAXPS           Z8, Z1, Z1
 	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
 	VFMSUB213PS      Z2, Z0, Z8
 	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
 	VSCALEFPS        Z8, Z9, Z9
 	VMOVUPS.Z        (R10)(R12*2), K1, Z2
 	VMULPS           Z7, Z2, Z2
@@ -5290,7 +5257,7 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstfp16avx512<>+12(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z7
 	VADDPS        Z5, Z3, Z3
 	VADDPS        Z6, Z4, Z4
 	VADDPS        Z4, Z3, Z3
@@ -5606,10 +5573,10 @@ TEXT ·vecRowSumsFP16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -5648,7 +5615,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VCVTPH2PS.Z  (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -5683,10 +5650,10 @@ TEXT ·vecRowMaxesFP16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -5725,7 +5692,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VCVTPH2PS.Z  (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -5759,8 +5726,8 @@ TEXT ·vecRowExpSumsFP16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
-	VBROADCASTSS vecConstfp16avx512<>+16(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+80(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -5799,7 +5766,7 @@ maxsingledone:
 	DECQ         R9
 	KMOVW        R9, K1
 	VCVTPH2PS.Z  (BX)(R8*1), K1, Z2
-	VBROADCASTSS vecConstfp16avx512<>+844(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
 	VBLENDMPS    Z2, Z3, K1, Z2
 	VMAXPS       Z2, Z1, Z1
 
@@ -5817,15 +5784,15 @@ row:
 	VMOVSS        X1, (DX)
 	ADDQ          $+4, DX
 	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+844(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          16384(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -5854,34 +5821,34 @@ expmain:
 	VREDUCEPS        $0x01, Z10, Z11
 	VREDUCEPS        $0x01, Z13, Z14
 	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z12
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z17, Z18
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z17, Z18
 	VSCALEFPS        Z7, Z9, Z9
 	VSCALEFPS        Z10, Z12, Z12
 	VSCALEFPS        Z13, Z15, Z15
@@ -5906,13 +5873,13 @@ expsingle:
 	VCVTPH2PS        (BX)(R8*1), Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, Z3
 	ADDQ             $+32, R8
@@ -5928,19 +5895,19 @@ expsingledone:
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
 	VCVTPH2PS.Z      (R9)(R8*1), K1, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+844(SB), Z8
+	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z8
 	VBLENDMPS        Z7, Z8, K1, Z7
 	VMAXPS           Z7, Z1, Z1
 	VCVTPH2PS.Z      (BX)(R8*1), K1, Z7
 	VFMSUB213PS      Z2, Z0, Z7
 	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z8, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
 	VSCALEFPS        Z7, Z9, Z9
 	VADDPS           Z9, Z3, K1, Z3
 
@@ -5960,13 +5927,13 @@ expdone:
 	VBROADCASTSS     -4(DX), Z4
 	VFNMADD213PS     Z2, Z0, Z4
 	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+848(SB), Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+852(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+856(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+860(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+864(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+508(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+12(SB), Z2, Z5
+	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z5
+	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z5
+	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z5
 	VSCALEFPS        Z4, Z5, Z5
 	VMULPS           Z5, Z3, Z3
 	VMOVSS           X3, (AX)
@@ -5983,10 +5950,10 @@ TEXT ·vecRowDistanceFP16AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
@@ -6076,21 +6043,21 @@ TEXT ·vecLayerNormFP16AVX512(SB), NOSPLIT, $0-69
 	SHLQ         $0x01, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
 	VCVTPH2PS     (BX), Z10
 	VADDPS        Z10, Z1, Z1
 	VCVTPH2PS     32(BX), Z10
@@ -6108,11 +6075,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -6207,13 +6174,13 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstfp16avx512<>+12(SB), Z11
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+48(FP)
 	JZ            alone
@@ -6228,17 +6195,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
 	VCVTPH2PS     (BX), Z12
 	VADDPS        Z12, Z1, Z1
 	VCVTPH2PS     32(BX), Z12
@@ -6256,11 +6223,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -6688,21 +6655,21 @@ TEXT ·vecAddLayerNormFP16AVX512(SB), NOSPLIT, $0-93
 	SHLQ         $0x01, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
 	VCVTPH2PS     (BX), Z10
 	VADDPS        Z10, Z1, Z1
 	VCVTPH2PS     32(BX), Z10
@@ -6728,11 +6695,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -6872,13 +6839,13 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
 	VADDPS        Z1, Z6, Z6
 	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstfp16avx512<>+12(SB), Z11
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z11
 	VDIVPS        Z6, Z11, Z11
 	DECQ          m+72(FP)
 	JZ            alone
@@ -6893,17 +6860,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
 	VCVTPH2PS     (BX), Z12
 	VADDPS        Z12, Z1, Z1
 	VCVTPH2PS     32(BX), Z12
@@ -6929,11 +6896,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+868(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -7419,18 +7386,18 @@ TEXT ·vecRMSNormFP16AVX512(SB), NOSPLIT, $0-61
 	SHLQ         $0x01, DI
 	VCVTSI2SSQ   CX, X1, X1
 	VBROADCASTSS X1, Z1
-	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -7491,7 +7458,7 @@ row:
 	VBROADCASTSS  eps+56(FP), Z2
 	VADDPS        Z2, Z1, Z1
 	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstfp16avx512<>+12(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z2
 	VDIVPS        Z1, Z2, Z2
 	DECQ          m+40(FP)
 	JZ            alone
@@ -7506,14 +7473,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -7851,14 +7818,14 @@ TEXT ·vecLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-72
 	MOVQ         beta+32(FP), R8
 	VBROADCASTSS mean+48(FP), Z9
 	VBROADCASTSS shift+56(FP), Z0
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -8651,14 +8618,14 @@ TEXT ·vecRMSNormBlockFP16AVX512(SB), NOSPLIT, $0-72
 	MOVQ         next+16(FP), BX
 	MOVQ         gamma+24(FP), DI
 	VBROADCASTSS scale+52(FP), Z8
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+92(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -9246,13 +9213,13 @@ TEXT ·vecDropoutFP16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecWeylfp16avx512<>+0(SB), Z2, Z2
-	VBROADCASTSS vecConstfp16avx512<>+872(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+876(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+880(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+884(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+888(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z8
+	VPADDD       vecConstfp16avx512<>+920(SB), Z2, Z2
+	VBROADCASTSS vecConstfp16avx512<>+984(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+988(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+992(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+1000(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+1004(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -9470,246 +9437,542 @@ return:
 	VZEROUPPER
 	RET
 
-DATA vecWeylfp16avx512<>+0(SB)/4, $0x9e3779b9
-DATA vecWeylfp16avx512<>+4(SB)/4, $0x3c6ef372
-DATA vecWeylfp16avx512<>+8(SB)/4, $0xdaa66d2b
-DATA vecWeylfp16avx512<>+12(SB)/4, $0x78dde6e4
-DATA vecWeylfp16avx512<>+16(SB)/4, $0x1715609d
-DATA vecWeylfp16avx512<>+20(SB)/4, $0xb54cda56
-DATA vecWeylfp16avx512<>+24(SB)/4, $0x5384540f
-DATA vecWeylfp16avx512<>+28(SB)/4, $0xf1bbcdc8
-DATA vecWeylfp16avx512<>+32(SB)/4, $0x8ff34781
-DATA vecWeylfp16avx512<>+36(SB)/4, $0x2e2ac13a
-DATA vecWeylfp16avx512<>+40(SB)/4, $0xcc623af3
-DATA vecWeylfp16avx512<>+44(SB)/4, $0x6a99b4ac
-DATA vecWeylfp16avx512<>+48(SB)/4, $0x08d12e65
-DATA vecWeylfp16avx512<>+52(SB)/4, $0xa708a81e
-DATA vecWeylfp16avx512<>+56(SB)/4, $0x454021d7
-DATA vecWeylfp16avx512<>+60(SB)/4, $0xe3779b90
-GLOBL vecWeylfp16avx512<>(SB), RODATA|NOPTR, $64
+// func vecAddGeluDropoutFP16AVX512(dst *uint16, src *uint16, y *uint16, n int, scale float32, least uint32, at uint32, nt bool)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·vecAddGeluDropoutFP16AVX512(SB), NOSPLIT, $0-45
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVQ         y+16(FP), BX
+	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+156(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+160(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+164(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+228(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+292(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+356(SB), Z6
+	VMOVUPS      vecConstfp16avx512<>+420(SB), Z7
+	VBROADCASTSS scale+32(FP), Z8
+	MOVL         least+36(FP), SI
+	VMOVD        SI, X9
+	VPBROADCASTD X9, Z9
+	MOVL         at+40(FP), SI
+	VMOVD        SI, X10
+	VPBROADCASTD X10, Z10
+	VPADDD       vecConstfp16avx512<>+920(SB), Z10, Z10
+	VBROADCASTSS vecConstfp16avx512<>+984(SB), Z11
+	VBROADCASTSS vecConstfp16avx512<>+988(SB), Z12
+	VBROADCASTSS vecConstfp16avx512<>+992(SB), Z13
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z14
+	XORQ         SI, SI
+	CMPB         nt+44(FP), $0x00
+	JEQ          ntskip
+	TESTQ        $0x0000003f, AX
+	JNE          ntskip
+	SUBQ         $+32, CX
+	JLT          ntdone
+
+nt:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z15
+	VPADDD           Z13, Z10, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z11, Z15, Z15
+	VPMULLD          Z11, Z17, Z17
+	VPSRLD           $0x0d, Z15, Z16
+	VPSRLD           $0x0d, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z12, Z15, Z15
+	VPMULLD          Z12, Z17, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPSRLD           $0x01, Z15, Z15
+	VPSRLD           $0x01, Z17, Z17
+	VCVTPH2PS        (DX)(SI*1), Z16
+	VCVTPH2PS        32(DX)(SI*1), Z19
+	VCVTPH2PS        (BX)(SI*1), Z18
+	VCVTPH2PS        32(BX)(SI*1), Z20
+	VADDPS           Z18, Z16, Z16
+	VADDPS           Z20, Z19, Z19
+	VRANGEPS         $0x0a, Z1, Z16, Z18
+	VRANGEPS         $0x0a, Z1, Z19, Z20
+	VMAXPS           Z16, Z0, Z16
+	VMAXPS           Z19, Z0, Z24
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z25
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z25
+	VSUBPS           Z2, Z19, Z21
+	VSUBPS           Z2, Z25, Z26
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z26
+	VPERMPS          Z7, Z19, Z22
+	VPERMPS          Z7, Z25, Z27
+	VPERMPS          Z6, Z19, Z23
+	VPERMPS          Z6, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z5, Z19, Z23
+	VPERMPS          Z5, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z4, Z19, Z23
+	VPERMPS          Z4, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z3, Z19, Z19
+	VPERMPS          Z3, Z25, Z23
+	VFMADD213PS      Z19, Z21, Z22
+	VFMADD213PS      Z23, Z26, Z27
+	VFNMADD231PS     Z22, Z18, Z16
+	VFNMADD231PS     Z27, Z20, Z24
+	VMULPS           Z8, Z16, Z16
+	VMULPS           Z8, Z24, Z24
+	VPCMPD           $0x02, Z15, Z9, K1
+	VPCMPD           $0x02, Z17, Z9, K2
+	VMOVAPS.Z        Z16, K1, Z16
+	VMOVAPS.Z        Z24, K2, Z24
+	VCVTPS2PH        $0x00, Z16, Y15
+	VCVTPS2PH        $0x00, Z24, Y16
+	VMOVNTDQ         Y15, (AX)(SI*1)
+	VMOVNTDQ         Y16, 32(AX)(SI*1)
+	VPADDD           Z14, Z10, Z10
+	ADDQ             $+64, SI
+	SUBQ             $+32, CX
+	JGE              nt
+
+ntdone:
+	ADDQ $+32, CX
+
+ntskip:
+	SUBQ $+32, CX
+	JLT  maindone
+
+main:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z15
+	VPADDD           Z13, Z10, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z11, Z15, Z15
+	VPMULLD          Z11, Z17, Z17
+	VPSRLD           $0x0d, Z15, Z16
+	VPSRLD           $0x0d, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPMULLD          Z12, Z15, Z15
+	VPMULLD          Z12, Z17, Z17
+	VPSRLD           $0x10, Z15, Z16
+	VPSRLD           $0x10, Z17, Z18
+	VXORPS           Z16, Z15, Z15
+	VXORPS           Z18, Z17, Z17
+	VPSRLD           $0x01, Z15, Z15
+	VPSRLD           $0x01, Z17, Z17
+	VCVTPH2PS        (DX)(SI*1), Z16
+	VCVTPH2PS        32(DX)(SI*1), Z19
+	VCVTPH2PS        (BX)(SI*1), Z18
+	VCVTPH2PS        32(BX)(SI*1), Z20
+	VADDPS           Z18, Z16, Z16
+	VADDPS           Z20, Z19, Z19
+	VRANGEPS         $0x0a, Z1, Z16, Z18
+	VRANGEPS         $0x0a, Z1, Z19, Z20
+	VMAXPS           Z16, Z0, Z16
+	VMAXPS           Z19, Z0, Z24
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z25
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z25
+	VSUBPS           Z2, Z19, Z21
+	VSUBPS           Z2, Z25, Z26
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z26
+	VPERMPS          Z7, Z19, Z22
+	VPERMPS          Z7, Z25, Z27
+	VPERMPS          Z6, Z19, Z23
+	VPERMPS          Z6, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z5, Z19, Z23
+	VPERMPS          Z5, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z4, Z19, Z23
+	VPERMPS          Z4, Z25, Z28
+	VFMADD213PS      Z23, Z21, Z22
+	VFMADD213PS      Z28, Z26, Z27
+	VPERMPS          Z3, Z19, Z19
+	VPERMPS          Z3, Z25, Z23
+	VFMADD213PS      Z19, Z21, Z22
+	VFMADD213PS      Z23, Z26, Z27
+	VFNMADD231PS     Z22, Z18, Z16
+	VFNMADD231PS     Z27, Z20, Z24
+	VMULPS           Z8, Z16, Z16
+	VMULPS           Z8, Z24, Z24
+	VPCMPD           $0x02, Z15, Z9, K1
+	VPCMPD           $0x02, Z17, Z9, K2
+	VMOVAPS.Z        Z16, K1, Z16
+	VMOVAPS.Z        Z24, K2, Z24
+	VCVTPS2PH        $0x00, Z16, Y15
+	VCVTPS2PH        $0x00, Z24, Y16
+	VMOVDQU16        Y15, (AX)(SI*1)
+	VMOVDQU16        Y16, 32(AX)(SI*1)
+	VPADDD           Z14, Z10, Z10
+	ADDQ             $+64, SI
+	SUBQ             $+32, CX
+	JGE              main
+
+maindone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  singledone
+
+single:
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z11, Z14, Z14
+	VPSRLD           $0x0d, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z12, Z14, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPSRLD           $0x01, Z14, Z14
+	VCVTPH2PS        (DX)(SI*1), Z15
+	VCVTPH2PS        (BX)(SI*1), Z16
+	VADDPS           Z16, Z15, Z15
+	VRANGEPS         $0x0a, Z1, Z15, Z16
+	VMAXPS           Z15, Z0, Z15
+	VMOVAPS          Z2, Z17
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z16, Z17
+	VSUBPS           Z2, Z17, Z18
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z16, Z18
+	VPERMPS          Z7, Z17, Z19
+	VPERMPS          Z6, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z5, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z4, Z17, Z20
+	VFMADD213PS      Z20, Z18, Z19
+	VPERMPS          Z3, Z17, Z17
+	VFMADD213PS      Z17, Z18, Z19
+	VFNMADD231PS     Z19, Z16, Z15
+	VMULPS           Z8, Z15, Z15
+	VPCMPD           $0x02, Z14, Z9, K1
+	VMOVAPS.Z        Z15, K1, Z15
+	VCVTPS2PH        $0x00, Z15, Y14
+	VMOVDQU16        Y14, (AX)(SI*1)
+	VPADDD           Z13, Z10, Z10
+	ADDQ             $+32, SI
+	SUBQ             $+16, CX
+	JGE              single
+
+singledone:
+	ADDQ             $+16, CX
+	JZ               return
+	MOVQ             $0x00000001, DI
+	SHLQ             CL, DI
+	DECQ             DI
+	KMOVW            DI, K1
+	PREFETCHT0       2048(DX)(SI*1)
+	VMOVAPS          Z10, Z14
+	VPSRLD           $0x10, Z14, Z15
+	VXORPS           Z15, Z14, Z14
+	VPMULLD          Z11, Z14, Z14
+	VPSRLD           $0x0d, Z14, Z11
+	VXORPS           Z11, Z14, Z14
+	VPMULLD          Z12, Z14, Z14
+	VPSRLD           $0x10, Z14, Z11
+	VXORPS           Z11, Z14, Z14
+	VPSRLD           $0x01, Z14, Z14
+	VCVTPH2PS.Z      (DX)(SI*1), K1, Z11
+	VCVTPH2PS.Z      (BX)(SI*1), K1, Z12
+	VADDPS           Z12, Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z11, Z1
+	VMAXPS           Z11, Z0, Z0
+	VMOVAPS          Z2, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z1, Z11
+	VSUBPS           Z2, Z11, Z2
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z1, Z2
+	VPERMPS          Z7, Z11, Z7
+	VPERMPS          Z6, Z11, Z6
+	VFMADD213PS      Z6, Z2, Z7
+	VPERMPS          Z5, Z11, Z5
+	VFMADD213PS      Z5, Z2, Z7
+	VPERMPS          Z4, Z11, Z4
+	VFMADD213PS      Z4, Z2, Z7
+	VPERMPS          Z3, Z11, Z3
+	VFMADD213PS      Z3, Z2, Z7
+	VFNMADD231PS     Z7, Z1, Z0
+	VMULPS           Z8, Z0, Z0
+	VPCMPD           $0x02, Z14, Z9, K2
+	VMOVAPS.Z        Z0, K2, Z0
+	VCVTPS2PH        $0x00, Z0, Y0
+	VMOVDQU16        Y0, K1, (AX)(SI*1)
+	VPADDD           Z13, Z10, Z10
+
+return:
+	VZEROUPPER
+	RET
 
 DATA vecConstfp16avx512<>+0(SB)/4, $0x42b20000
 DATA vecConstfp16avx512<>+4(SB)/4, $0xc2d00000
-DATA vecConstfp16avx512<>+8(SB)/4, $0x4b40007f
-DATA vecConstfp16avx512<>+12(SB)/4, $0x3f800000
-DATA vecConstfp16avx512<>+16(SB)/4, $0x3fb8aa3b
-DATA vecConstfp16avx512<>+20(SB)/4, $0x3f318000
-DATA vecConstfp16avx512<>+24(SB)/4, $0xb95e8083
-DATA vecConstfp16avx512<>+28(SB)/4, $0x3ab5f604
-DATA vecConstfp16avx512<>+32(SB)/4, $0x3c0913b5
-DATA vecConstfp16avx512<>+36(SB)/4, $0x3d2aab3a
-DATA vecConstfp16avx512<>+40(SB)/4, $0x3e2aaa58
-DATA vecConstfp16avx512<>+44(SB)/4, $0x3effffff
-DATA vecConstfp16avx512<>+48(SB)/4, $0x41200000
-DATA vecConstfp16avx512<>+52(SB)/4, $0x40000000
-DATA vecConstfp16avx512<>+56(SB)/4, $0x3db5f604
-DATA vecConstfp16avx512<>+60(SB)/4, $0x7fffffff
-DATA vecConstfp16avx512<>+64(SB)/4, $0x4038aa3b
-DATA vecConstfp16avx512<>+68(SB)/4, $0x3eb17218
-DATA vecConstfp16avx512<>+72(SB)/4, $0x3e8913b5
-DATA vecConstfp16avx512<>+76(SB)/4, $0x3f2aab3a
-DATA vecConstfp16avx512<>+80(SB)/4, $0x3faaaa58
-DATA vecConstfp16avx512<>+84(SB)/4, $0x3fffffff
-DATA vecConstfp16avx512<>+88(SB)/4, $0x80000000
-DATA vecConstfp16avx512<>+92(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+96(SB)/4, $0x40adcb09
-DATA vecConstfp16avx512<>+100(SB)/4, $0x4b400000
-DATA vecConstfp16avx512<>+104(SB)/4, $0x3f000000
-DATA vecConstfp16avx512<>+108(SB)/4, $0x3eb7a102
-DATA vecConstfp16avx512<>+112(SB)/4, $0x3e701e49
-DATA vecConstfp16avx512<>+116(SB)/4, $0x3e0e05bb
-DATA vecConstfp16avx512<>+120(SB)/4, $0x3d9714b4
-DATA vecConstfp16avx512<>+124(SB)/4, $0x3d0fdb35
-DATA vecConstfp16avx512<>+128(SB)/4, $0x3c74526d
-DATA vecConstfp16avx512<>+132(SB)/4, $0x3bb88181
-DATA vecConstfp16avx512<>+136(SB)/4, $0x3af74280
-DATA vecConstfp16avx512<>+140(SB)/4, $0x3a12bdfa
-DATA vecConstfp16avx512<>+144(SB)/4, $0x391a0bc9
-DATA vecConstfp16avx512<>+148(SB)/4, $0x380edbd0
-DATA vecConstfp16avx512<>+152(SB)/4, $0x36e9da1c
-DATA vecConstfp16avx512<>+156(SB)/4, $0x35a8cb13
-DATA vecConstfp16avx512<>+160(SB)/4, $0x3456bf3d
-DATA vecConstfp16avx512<>+164(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+168(SB)/4, $0xbe13e931
-DATA vecConstfp16avx512<>+172(SB)/4, $0xbe0a86b6
-DATA vecConstfp16avx512<>+176(SB)/4, $0xbde3988d
-DATA vecConstfp16avx512<>+180(SB)/4, $0xbda3ff16
-DATA vecConstfp16avx512<>+184(SB)/4, $0xbd4f4cf5
-DATA vecConstfp16avx512<>+188(SB)/4, $0xbce5d7d1
-DATA vecConstfp16avx512<>+192(SB)/4, $0xbc5f862a
-DATA vecConstfp16avx512<>+196(SB)/4, $0xbbbeaae6
-DATA vecConstfp16avx512<>+200(SB)/4, $0xbb0ea78e
-DATA vecConstfp16avx512<>+204(SB)/4, $0xba3b3b00
-DATA vecConstfp16avx512<>+208(SB)/4, $0xb95788aa
-DATA vecConstfp16avx512<>+212(SB)/4, $0xb8599e88
-DATA vecConstfp16avx512<>+216(SB)/4, $0xb740b727
-DATA vecConstfp16avx512<>+220(SB)/4, $0xb615ae59
-DATA vecConstfp16avx512<>+224(SB)/4, $0xb4cbece4
-DATA vecConstfp16avx512<>+228(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+232(SB)/4, $0xb6c7db3d
-DATA vecConstfp16avx512<>+236(SB)/4, $0x3c114693
-DATA vecConstfp16avx512<>+240(SB)/4, $0x3c6eafbd
-DATA vecConstfp16avx512<>+244(SB)/4, $0x3c80fdc1
-DATA vecConstfp16avx512<>+248(SB)/4, $0x3c59678e
-DATA vecConstfp16avx512<>+252(SB)/4, $0x3c16a7bb
-DATA vecConstfp16avx512<>+256(SB)/4, $0x3bafd190
-DATA vecConstfp16avx512<>+260(SB)/4, $0x3b2ef943
-DATA vecConstfp16avx512<>+264(SB)/4, $0x3a959e44
-DATA vecConstfp16avx512<>+268(SB)/4, $0x39dcec76
-DATA vecConstfp16avx512<>+272(SB)/4, $0x390d4b81
-DATA vecConstfp16avx512<>+276(SB)/4, $0x381cefb3
-DATA vecConstfp16avx512<>+280(SB)/4, $0x37179eec
-DATA vecConstfp16avx512<>+284(SB)/4, $0x35ff2c4a
-DATA vecConstfp16avx512<>+288(SB)/4, $0x34bb365c
-DATA vecConstfp16avx512<>+292(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+296(SB)/4, $0x3b5105cb
-DATA vecConstfp16avx512<>+300(SB)/4, $0x3b276e87
-DATA vecConstfp16avx512<>+304(SB)/4, $0x3a974a0f
-DATA vecConstfp16avx512<>+308(SB)/4, $0xb99ff383
-DATA vecConstfp16avx512<>+312(SB)/4, $0xba9d88a5
-DATA vecConstfp16avx512<>+316(SB)/4, $0xbab601c3
-DATA vecConstfp16avx512<>+320(SB)/4, $0xba91120f
-DATA vecConstfp16avx512<>+324(SB)/4, $0xba352449
-DATA vecConstfp16avx512<>+328(SB)/4, $0xb9b97423
-DATA vecConstfp16avx512<>+332(SB)/4, $0xb91f2854
-DATA vecConstfp16avx512<>+336(SB)/4, $0xb867e247
-DATA vecConstfp16avx512<>+340(SB)/4, $0xb79084d0
-DATA vecConstfp16avx512<>+344(SB)/4, $0xb69aef66
-DATA vecConstfp16avx512<>+348(SB)/4, $0xb58f6658
-DATA vecConstfp16avx512<>+352(SB)/4, $0xb465cd12
-DATA vecConstfp16avx512<>+356(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+360(SB)/4, $0xb8a13146
-DATA vecConstfp16avx512<>+364(SB)/4, $0xb99061ab
-DATA vecConstfp16avx512<>+368(SB)/4, $0xb9cd0c05
-DATA vecConstfp16avx512<>+372(SB)/4, $0xb9a35d5c
-DATA vecConstfp16avx512<>+376(SB)/4, $0xb909a1bb
-DATA vecConstfp16avx512<>+380(SB)/4, $0x37de70b7
-DATA vecConstfp16avx512<>+384(SB)/4, $0x38d1074f
-DATA vecConstfp16avx512<>+388(SB)/4, $0x38d07a0b
-DATA vecConstfp16avx512<>+392(SB)/4, $0x388d07e0
-DATA vecConstfp16avx512<>+396(SB)/4, $0x3813e5ed
-DATA vecConstfp16avx512<>+400(SB)/4, $0x377c5677
-DATA vecConstfp16avx512<>+404(SB)/4, $0x36b34c9e
-DATA vecConstfp16avx512<>+408(SB)/4, $0x35d7231f
-DATA vecConstfp16avx512<>+412(SB)/4, $0x34dbd8d1
-DATA vecConstfp16avx512<>+416(SB)/4, $0x33c077a2
-DATA vecConstfp16avx512<>+420(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+424(SB)/4, $0x4030c30c
-DATA vecConstfp16avx512<>+428(SB)/4, $0x42ae0000
-DATA vecConstfp16avx512<>+432(SB)/4, $0xc2ae0000
-DATA vecConstfp16avx512<>+436(SB)/4, $0x49400000
-DATA vecConstfp16avx512<>+440(SB)/4, $0x3e2aabb1
-DATA vecConstfp16avx512<>+444(SB)/4, $0x3f800000
-DATA vecConstfp16avx512<>+448(SB)/4, $0x3f7daac3
-DATA vecConstfp16avx512<>+452(SB)/4, $0x3f7b95c2
-DATA vecConstfp16avx512<>+456(SB)/4, $0x3f79c3d3
-DATA vecConstfp16avx512<>+460(SB)/4, $0x3f7837f0
-DATA vecConstfp16avx512<>+464(SB)/4, $0x3f76f532
-DATA vecConstfp16avx512<>+468(SB)/4, $0x3f75fed7
-DATA vecConstfp16avx512<>+472(SB)/4, $0x3f75583f
-DATA vecConstfp16avx512<>+476(SB)/4, $0x3f7504f3
-DATA vecConstfp16avx512<>+480(SB)/4, $0x3f7508a4
-DATA vecConstfp16avx512<>+484(SB)/4, $0x3f75672a
-DATA vecConstfp16avx512<>+488(SB)/4, $0x3f76248c
-DATA vecConstfp16avx512<>+492(SB)/4, $0x3f7744fd
-DATA vecConstfp16avx512<>+496(SB)/4, $0x3f78ccdf
-DATA vecConstfp16avx512<>+500(SB)/4, $0x3f7ac0c7
-DATA vecConstfp16avx512<>+504(SB)/4, $0x3f7d257d
-DATA vecConstfp16avx512<>+508(SB)/4, $0x3f317218
-DATA vecConstfp16avx512<>+512(SB)/4, $0x3f000110
-DATA vecConstfp16avx512<>+516(SB)/4, $0x40a3dcb1
-DATA vecConstfp16avx512<>+520(SB)/4, $0x3f000000
-DATA vecConstfp16avx512<>+524(SB)/4, $0x3ebb9b8c
-DATA vecConstfp16avx512<>+528(SB)/4, $0x3e7d64ad
-DATA vecConstfp16avx512<>+532(SB)/4, $0x3e1cb729
-DATA vecConstfp16avx512<>+536(SB)/4, $0x3db09238
-DATA vecConstfp16avx512<>+540(SB)/4, $0x3d34352b
-DATA vecConstfp16avx512<>+544(SB)/4, $0x3ca576b7
-DATA vecConstfp16avx512<>+548(SB)/4, $0x3c0776f9
-DATA vecConstfp16avx512<>+552(SB)/4, $0x3b438c00
-DATA vecConstfp16avx512<>+556(SB)/4, $0x3a758433
-DATA vecConstfp16avx512<>+560(SB)/4, $0x39840abb
-DATA vecConstfp16avx512<>+564(SB)/4, $0x386f73b6
-DATA vecConstfp16avx512<>+568(SB)/4, $0x3733fef7
-DATA vecConstfp16avx512<>+572(SB)/4, $0x35dc936d
-DATA vecConstfp16avx512<>+576(SB)/4, $0x34589e3a
-DATA vecConstfp16avx512<>+580(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+584(SB)/4, $0xbe0b757c
-DATA vecConstfp16avx512<>+588(SB)/4, $0xbe03878b
-DATA vecConstfp16avx512<>+592(SB)/4, $0xbddcc0d9
-DATA vecConstfp16avx512<>+596(SB)/4, $0xbda4f649
-DATA vecConstfp16avx512<>+600(SB)/4, $0xbd5bc41e
-DATA vecConstfp16avx512<>+604(SB)/4, $0xbd02886d
-DATA vecConstfp16avx512<>+608(SB)/4, $0xbc8a0629
-DATA vecConstfp16avx512<>+612(SB)/4, $0xbc013f90
-DATA vecConstfp16avx512<>+616(SB)/4, $0xbb5477bc
-DATA vecConstfp16avx512<>+620(SB)/4, $0xba9766f4
-DATA vecConstfp16avx512<>+624(SB)/4, $0xb9b84dba
-DATA vecConstfp16avx512<>+628(SB)/4, $0xb8bc843b
-DATA vecConstfp16avx512<>+632(SB)/4, $0xb79f47ef
-DATA vecConstfp16avx512<>+636(SB)/4, $0xb65a86ca
-DATA vecConstfp16avx512<>+640(SB)/4, $0xb4ef3d66
-DATA vecConstfp16avx512<>+644(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+648(SB)/4, $0xb6988f97
-DATA vecConstfp16avx512<>+652(SB)/4, $0x3bf64697
-DATA vecConstfp16avx512<>+656(SB)/4, $0x3c4e2fdc
-DATA vecConstfp16avx512<>+660(SB)/4, $0x3c66448b
-DATA vecConstfp16avx512<>+664(SB)/4, $0x3c4bbe7d
-DATA vecConstfp16avx512<>+668(SB)/4, $0x3c170d84
-DATA vecConstfp16avx512<>+672(SB)/4, $0x3bc06292
-DATA vecConstfp16avx512<>+676(SB)/4, $0x3b548be3
-DATA vecConstfp16avx512<>+680(SB)/4, $0x3acb9c2b
-DATA vecConstfp16avx512<>+684(SB)/4, $0x3a27c820
-DATA vecConstfp16avx512<>+688(SB)/4, $0x396ac78a
-DATA vecConstfp16avx512<>+692(SB)/4, $0x38894783
-DATA vecConstfp16avx512<>+696(SB)/4, $0x3783e6ff
-DATA vecConstfp16avx512<>+700(SB)/4, $0x364cb149
-DATA vecConstfp16avx512<>+704(SB)/4, $0x34fc2702
-DATA vecConstfp16avx512<>+708(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+712(SB)/4, $0x3b2fe467
-DATA vecConstfp16avx512<>+716(SB)/4, $0x3b10066b
-DATA vecConstfp16avx512<>+720(SB)/4, $0x3a90a470
-DATA vecConstfp16avx512<>+724(SB)/4, $0xb8b397c2
-DATA vecConstfp16avx512<>+728(SB)/4, $0xba6914b1
-DATA vecConstfp16avx512<>+732(SB)/4, $0xba97648b
-DATA vecConstfp16avx512<>+736(SB)/4, $0xba85d71f
-DATA vecConstfp16avx512<>+740(SB)/4, $0xba3c3c30
-DATA vecConstfp16avx512<>+744(SB)/4, $0xb9dc858a
-DATA vecConstfp16avx512<>+748(SB)/4, $0xb959a635
-DATA vecConstfp16avx512<>+752(SB)/4, $0xb8b42521
-DATA vecConstfp16avx512<>+756(SB)/4, $0xb7f70bbe
-DATA vecConstfp16avx512<>+760(SB)/4, $0xb70a348f
-DATA vecConstfp16avx512<>+764(SB)/4, $0xb5f848b3
-DATA vecConstfp16avx512<>+768(SB)/4, $0xb4b02e6b
-DATA vecConstfp16avx512<>+772(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+776(SB)/4, $0xb875e991
-DATA vecConstfp16avx512<>+780(SB)/4, $0xb95e6c3e
-DATA vecConstfp16avx512<>+784(SB)/4, $0xb9a2bacb
-DATA vecConstfp16avx512<>+788(SB)/4, $0xb98a046f
-DATA vecConstfp16avx512<>+792(SB)/4, $0xb90af85e
-DATA vecConstfp16avx512<>+796(SB)/4, $0xb6ecc57e
-DATA vecConstfp16avx512<>+800(SB)/4, $0x3885f57d
-DATA vecConstfp16avx512<>+804(SB)/4, $0x38a87cc1
-DATA vecConstfp16avx512<>+808(SB)/4, $0x3888e80d
-DATA vecConstfp16avx512<>+812(SB)/4, $0x382c80a2
-DATA vecConstfp16avx512<>+816(SB)/4, $0x37af626f
-DATA vecConstfp16avx512<>+820(SB)/4, $0x37105a3f
-DATA vecConstfp16avx512<>+824(SB)/4, $0x363e9ff5
-DATA vecConstfp16avx512<>+828(SB)/4, $0x35475486
-DATA vecConstfp16avx512<>+832(SB)/4, $0x3422bd9c
-DATA vecConstfp16avx512<>+836(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+840(SB)/4, $0x403b7989
-DATA vecConstfp16avx512<>+844(SB)/4, $0xff800000
-DATA vecConstfp16avx512<>+848(SB)/4, $0x3959887c
-DATA vecConstfp16avx512<>+852(SB)/4, $0x3aa697e0
-DATA vecConstfp16avx512<>+856(SB)/4, $0x3c1e1dc4
-DATA vecConstfp16avx512<>+860(SB)/4, $0x3d63505e
-DATA vecConstfp16avx512<>+864(SB)/4, $0x3e75fe1a
-DATA vecConstfp16avx512<>+868(SB)/4, $0x3c800000
-DATA vecConstfp16avx512<>+872(SB)/4, $0x85ebca6b
-DATA vecConstfp16avx512<>+876(SB)/4, $0xc2b2ae35
-DATA vecConstfp16avx512<>+880(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+884(SB)/4, $0xc6ef3720
-DATA vecConstfp16avx512<>+888(SB)/4, $0xaa66d2b0
-DATA vecConstfp16avx512<>+892(SB)/4, $0x8dde6e40
-GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $896
+DATA vecConstfp16avx512<>+8(SB)/4, $0x49400000
+DATA vecConstfp16avx512<>+12(SB)/4, $0x3e2aabb1
+DATA vecConstfp16avx512<>+16(SB)/4, $0x3f800000
+DATA vecConstfp16avx512<>+20(SB)/4, $0x3f85aac3
+DATA vecConstfp16avx512<>+24(SB)/4, $0x3f8b95c2
+DATA vecConstfp16avx512<>+28(SB)/4, $0x3f91c3d3
+DATA vecConstfp16avx512<>+32(SB)/4, $0x3f9837f0
+DATA vecConstfp16avx512<>+36(SB)/4, $0x3f9ef532
+DATA vecConstfp16avx512<>+40(SB)/4, $0x3fa5fed7
+DATA vecConstfp16avx512<>+44(SB)/4, $0x3fad583f
+DATA vecConstfp16avx512<>+48(SB)/4, $0x3fb504f3
+DATA vecConstfp16avx512<>+52(SB)/4, $0x3fbd08a4
+DATA vecConstfp16avx512<>+56(SB)/4, $0x3fc5672a
+DATA vecConstfp16avx512<>+60(SB)/4, $0x3fce248c
+DATA vecConstfp16avx512<>+64(SB)/4, $0x3fd744fd
+DATA vecConstfp16avx512<>+68(SB)/4, $0x3fe0ccdf
+DATA vecConstfp16avx512<>+72(SB)/4, $0x3feac0c7
+DATA vecConstfp16avx512<>+76(SB)/4, $0x3ff5257d
+DATA vecConstfp16avx512<>+80(SB)/4, $0x3fb8aa3b
+DATA vecConstfp16avx512<>+84(SB)/4, $0x3f318000
+DATA vecConstfp16avx512<>+88(SB)/4, $0xb95e8083
+DATA vecConstfp16avx512<>+92(SB)/4, $0x3f000110
+DATA vecConstfp16avx512<>+96(SB)/4, $0x3f800000
+DATA vecConstfp16avx512<>+100(SB)/4, $0x41200000
+DATA vecConstfp16avx512<>+104(SB)/4, $0x4b40007f
+DATA vecConstfp16avx512<>+108(SB)/4, $0x40000000
+DATA vecConstfp16avx512<>+112(SB)/4, $0x3db5f604
+DATA vecConstfp16avx512<>+116(SB)/4, $0x7fffffff
+DATA vecConstfp16avx512<>+120(SB)/4, $0x4038aa3b
+DATA vecConstfp16avx512<>+124(SB)/4, $0x3eb17218
+DATA vecConstfp16avx512<>+128(SB)/4, $0x3e8913b5
+DATA vecConstfp16avx512<>+132(SB)/4, $0x3f2aab3a
+DATA vecConstfp16avx512<>+136(SB)/4, $0x3faaaa58
+DATA vecConstfp16avx512<>+140(SB)/4, $0x3fffffff
+DATA vecConstfp16avx512<>+144(SB)/4, $0x80000000
+DATA vecConstfp16avx512<>+148(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+152(SB)/4, $0xfc00fc00
+DATA vecConstfp16avx512<>+156(SB)/4, $0x40adcb09
+DATA vecConstfp16avx512<>+160(SB)/4, $0x4b400000
+DATA vecConstfp16avx512<>+164(SB)/4, $0x3f000000
+DATA vecConstfp16avx512<>+168(SB)/4, $0x3eb7a102
+DATA vecConstfp16avx512<>+172(SB)/4, $0x3e701e49
+DATA vecConstfp16avx512<>+176(SB)/4, $0x3e0e05bb
+DATA vecConstfp16avx512<>+180(SB)/4, $0x3d9714b4
+DATA vecConstfp16avx512<>+184(SB)/4, $0x3d0fdb35
+DATA vecConstfp16avx512<>+188(SB)/4, $0x3c74526d
+DATA vecConstfp16avx512<>+192(SB)/4, $0x3bb88181
+DATA vecConstfp16avx512<>+196(SB)/4, $0x3af74280
+DATA vecConstfp16avx512<>+200(SB)/4, $0x3a12bdfa
+DATA vecConstfp16avx512<>+204(SB)/4, $0x391a0bc9
+DATA vecConstfp16avx512<>+208(SB)/4, $0x380edbd0
+DATA vecConstfp16avx512<>+212(SB)/4, $0x36e9da1c
+DATA vecConstfp16avx512<>+216(SB)/4, $0x35a8cb13
+DATA vecConstfp16avx512<>+220(SB)/4, $0x3456bf3d
+DATA vecConstfp16avx512<>+224(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+228(SB)/4, $0xbe13e931
+DATA vecConstfp16avx512<>+232(SB)/4, $0xbe0a86b6
+DATA vecConstfp16avx512<>+236(SB)/4, $0xbde3988d
+DATA vecConstfp16avx512<>+240(SB)/4, $0xbda3ff16
+DATA vecConstfp16avx512<>+244(SB)/4, $0xbd4f4cf5
+DATA vecConstfp16avx512<>+248(SB)/4, $0xbce5d7d1
+DATA vecConstfp16avx512<>+252(SB)/4, $0xbc5f862a
+DATA vecConstfp16avx512<>+256(SB)/4, $0xbbbeaae6
+DATA vecConstfp16avx512<>+260(SB)/4, $0xbb0ea78e
+DATA vecConstfp16avx512<>+264(SB)/4, $0xba3b3b00
+DATA vecConstfp16avx512<>+268(SB)/4, $0xb95788aa
+DATA vecConstfp16avx512<>+272(SB)/4, $0xb8599e88
+DATA vecConstfp16avx512<>+276(SB)/4, $0xb740b727
+DATA vecConstfp16avx512<>+280(SB)/4, $0xb615ae59
+DATA vecConstfp16avx512<>+284(SB)/4, $0xb4cbece4
+DATA vecConstfp16avx512<>+288(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+292(SB)/4, $0xb6c7db3d
+DATA vecConstfp16avx512<>+296(SB)/4, $0x3c114693
+DATA vecConstfp16avx512<>+300(SB)/4, $0x3c6eafbd
+DATA vecConstfp16avx512<>+304(SB)/4, $0x3c80fdc1
+DATA vecConstfp16avx512<>+308(SB)/4, $0x3c59678e
+DATA vecConstfp16avx512<>+312(SB)/4, $0x3c16a7bb
+DATA vecConstfp16avx512<>+316(SB)/4, $0x3bafd190
+DATA vecConstfp16avx512<>+320(SB)/4, $0x3b2ef943
+DATA vecConstfp16avx512<>+324(SB)/4, $0x3a959e44
+DATA vecConstfp16avx512<>+328(SB)/4, $0x39dcec76
+DATA vecConstfp16avx512<>+332(SB)/4, $0x390d4b81
+DATA vecConstfp16avx512<>+336(SB)/4, $0x381cefb3
+DATA vecConstfp16avx512<>+340(SB)/4, $0x37179eec
+DATA vecConstfp16avx512<>+344(SB)/4, $0x35ff2c4a
+DATA vecConstfp16avx512<>+348(SB)/4, $0x34bb365c
+DATA vecConstfp16avx512<>+352(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+356(SB)/4, $0x3b5105cb
+DATA vecConstfp16avx512<>+360(SB)/4, $0x3b276e87
+DATA vecConstfp16avx512<>+364(SB)/4, $0x3a974a0f
+DATA vecConstfp16avx512<>+368(SB)/4, $0xb99ff383
+DATA vecConstfp16avx512<>+372(SB)/4, $0xba9d88a5
+DATA vecConstfp16avx512<>+376(SB)/4, $0xbab601c3
+DATA vecConstfp16avx512<>+380(SB)/4, $0xba91120f
+DATA vecConstfp16avx512<>+384(SB)/4, $0xba352449
+DATA vecConstfp16avx512<>+388(SB)/4, $0xb9b97423
+DATA vecConstfp16avx512<>+392(SB)/4, $0xb91f2854
+DATA vecConstfp16avx512<>+396(SB)/4, $0xb867e247
+DATA vecConstfp16avx512<>+400(SB)/4, $0xb79084d0
+DATA vecConstfp16avx512<>+404(SB)/4, $0xb69aef66
+DATA vecConstfp16avx512<>+408(SB)/4, $0xb58f6658
+DATA vecConstfp16avx512<>+412(SB)/4, $0xb465cd12
+DATA vecConstfp16avx512<>+416(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+420(SB)/4, $0xb8a13146
+DATA vecConstfp16avx512<>+424(SB)/4, $0xb99061ab
+DATA vecConstfp16avx512<>+428(SB)/4, $0xb9cd0c05
+DATA vecConstfp16avx512<>+432(SB)/4, $0xb9a35d5c
+DATA vecConstfp16avx512<>+436(SB)/4, $0xb909a1bb
+DATA vecConstfp16avx512<>+440(SB)/4, $0x37de70b7
+DATA vecConstfp16avx512<>+444(SB)/4, $0x38d1074f
+DATA vecConstfp16avx512<>+448(SB)/4, $0x38d07a0b
+DATA vecConstfp16avx512<>+452(SB)/4, $0x388d07e0
+DATA vecConstfp16avx512<>+456(SB)/4, $0x3813e5ed
+DATA vecConstfp16avx512<>+460(SB)/4, $0x377c5677
+DATA vecConstfp16avx512<>+464(SB)/4, $0x36b34c9e
+DATA vecConstfp16avx512<>+468(SB)/4, $0x35d7231f
+DATA vecConstfp16avx512<>+472(SB)/4, $0x34dbd8d1
+DATA vecConstfp16avx512<>+476(SB)/4, $0x33c077a2
+DATA vecConstfp16avx512<>+480(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+484(SB)/4, $0x4030c30c
+DATA vecConstfp16avx512<>+488(SB)/4, $0x42ae0000
+DATA vecConstfp16avx512<>+492(SB)/4, $0xc2ae0000
+DATA vecConstfp16avx512<>+496(SB)/4, $0x3f800000
+DATA vecConstfp16avx512<>+500(SB)/4, $0x3f7daac3
+DATA vecConstfp16avx512<>+504(SB)/4, $0x3f7b95c2
+DATA vecConstfp16avx512<>+508(SB)/4, $0x3f79c3d3
+DATA vecConstfp16avx512<>+512(SB)/4, $0x3f7837f0
+DATA vecConstfp16avx512<>+516(SB)/4, $0x3f76f532
+DATA vecConstfp16avx512<>+520(SB)/4, $0x3f75fed7
+DATA vecConstfp16avx512<>+524(SB)/4, $0x3f75583f
+DATA vecConstfp16avx512<>+528(SB)/4, $0x3f7504f3
+DATA vecConstfp16avx512<>+532(SB)/4, $0x3f7508a4
+DATA vecConstfp16avx512<>+536(SB)/4, $0x3f75672a
+DATA vecConstfp16avx512<>+540(SB)/4, $0x3f76248c
+DATA vecConstfp16avx512<>+544(SB)/4, $0x3f7744fd
+DATA vecConstfp16avx512<>+548(SB)/4, $0x3f78ccdf
+DATA vecConstfp16avx512<>+552(SB)/4, $0x3f7ac0c7
+DATA vecConstfp16avx512<>+556(SB)/4, $0x3f7d257d
+DATA vecConstfp16avx512<>+560(SB)/4, $0x3f317218
+DATA vecConstfp16avx512<>+564(SB)/4, $0x40a3dcb1
+DATA vecConstfp16avx512<>+568(SB)/4, $0x3f000000
+DATA vecConstfp16avx512<>+572(SB)/4, $0x3ebb9b8c
+DATA vecConstfp16avx512<>+576(SB)/4, $0x3e7d64ad
+DATA vecConstfp16avx512<>+580(SB)/4, $0x3e1cb729
+DATA vecConstfp16avx512<>+584(SB)/4, $0x3db09238
+DATA vecConstfp16avx512<>+588(SB)/4, $0x3d34352b
+DATA vecConstfp16avx512<>+592(SB)/4, $0x3ca576b7
+DATA vecConstfp16avx512<>+596(SB)/4, $0x3c0776f9
+DATA vecConstfp16avx512<>+600(SB)/4, $0x3b438c00
+DATA vecConstfp16avx512<>+604(SB)/4, $0x3a758433
+DATA vecConstfp16avx512<>+608(SB)/4, $0x39840abb
+DATA vecConstfp16avx512<>+612(SB)/4, $0x386f73b6
+DATA vecConstfp16avx512<>+616(SB)/4, $0x3733fef7
+DATA vecConstfp16avx512<>+620(SB)/4, $0x35dc936d
+DATA vecConstfp16avx512<>+624(SB)/4, $0x34589e3a
+DATA vecConstfp16avx512<>+628(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+632(SB)/4, $0xbe0b757c
+DATA vecConstfp16avx512<>+636(SB)/4, $0xbe03878b
+DATA vecConstfp16avx512<>+640(SB)/4, $0xbddcc0d9
+DATA vecConstfp16avx512<>+644(SB)/4, $0xbda4f649
+DATA vecConstfp16avx512<>+648(SB)/4, $0xbd5bc41e
+DATA vecConstfp16avx512<>+652(SB)/4, $0xbd02886d
+DATA vecConstfp16avx512<>+656(SB)/4, $0xbc8a0629
+DATA vecConstfp16avx512<>+660(SB)/4, $0xbc013f90
+DATA vecConstfp16avx512<>+664(SB)/4, $0xbb5477bc
+DATA vecConstfp16avx512<>+668(SB)/4, $0xba9766f4
+DATA vecConstfp16avx512<>+672(SB)/4, $0xb9b84dba
+DATA vecConstfp16avx512<>+676(SB)/4, $0xb8bc843b
+DATA vecConstfp16avx512<>+680(SB)/4, $0xb79f47ef
+DATA vecConstfp16avx512<>+684(SB)/4, $0xb65a86ca
+DATA vecConstfp16avx512<>+688(SB)/4, $0xb4ef3d66
+DATA vecConstfp16avx512<>+692(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+696(SB)/4, $0xb6988f97
+DATA vecConstfp16avx512<>+700(SB)/4, $0x3bf64697
+DATA vecConstfp16avx512<>+704(SB)/4, $0x3c4e2fdc
+DATA vecConstfp16avx512<>+708(SB)/4, $0x3c66448b
+DATA vecConstfp16avx512<>+712(SB)/4, $0x3c4bbe7d
+DATA vecConstfp16avx512<>+716(SB)/4, $0x3c170d84
+DATA vecConstfp16avx512<>+720(SB)/4, $0x3bc06292
+DATA vecConstfp16avx512<>+724(SB)/4, $0x3b548be3
+DATA vecConstfp16avx512<>+728(SB)/4, $0x3acb9c2b
+DATA vecConstfp16avx512<>+732(SB)/4, $0x3a27c820
+DATA vecConstfp16avx512<>+736(SB)/4, $0x396ac78a
+DATA vecConstfp16avx512<>+740(SB)/4, $0x38894783
+DATA vecConstfp16avx512<>+744(SB)/4, $0x3783e6ff
+DATA vecConstfp16avx512<>+748(SB)/4, $0x364cb149
+DATA vecConstfp16avx512<>+752(SB)/4, $0x34fc2702
+DATA vecConstfp16avx512<>+756(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+760(SB)/4, $0x3b2fe467
+DATA vecConstfp16avx512<>+764(SB)/4, $0x3b10066b
+DATA vecConstfp16avx512<>+768(SB)/4, $0x3a90a470
+DATA vecConstfp16avx512<>+772(SB)/4, $0xb8b397c2
+DATA vecConstfp16avx512<>+776(SB)/4, $0xba6914b1
+DATA vecConstfp16avx512<>+780(SB)/4, $0xba97648b
+DATA vecConstfp16avx512<>+784(SB)/4, $0xba85d71f
+DATA vecConstfp16avx512<>+788(SB)/4, $0xba3c3c30
+DATA vecConstfp16avx512<>+792(SB)/4, $0xb9dc858a
+DATA vecConstfp16avx512<>+796(SB)/4, $0xb959a635
+DATA vecConstfp16avx512<>+800(SB)/4, $0xb8b42521
+DATA vecConstfp16avx512<>+804(SB)/4, $0xb7f70bbe
+DATA vecConstfp16avx512<>+808(SB)/4, $0xb70a348f
+DATA vecConstfp16avx512<>+812(SB)/4, $0xb5f848b3
+DATA vecConstfp16avx512<>+816(SB)/4, $0xb4b02e6b
+DATA vecConstfp16avx512<>+820(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+824(SB)/4, $0xb875e991
+DATA vecConstfp16avx512<>+828(SB)/4, $0xb95e6c3e
+DATA vecConstfp16avx512<>+832(SB)/4, $0xb9a2bacb
+DATA vecConstfp16avx512<>+836(SB)/4, $0xb98a046f
+DATA vecConstfp16avx512<>+840(SB)/4, $0xb90af85e
+DATA vecConstfp16avx512<>+844(SB)/4, $0xb6ecc57e
+DATA vecConstfp16avx512<>+848(SB)/4, $0x3885f57d
+DATA vecConstfp16avx512<>+852(SB)/4, $0x38a87cc1
+DATA vecConstfp16avx512<>+856(SB)/4, $0x3888e80d
+DATA vecConstfp16avx512<>+860(SB)/4, $0x382c80a2
+DATA vecConstfp16avx512<>+864(SB)/4, $0x37af626f
+DATA vecConstfp16avx512<>+868(SB)/4, $0x37105a3f
+DATA vecConstfp16avx512<>+872(SB)/4, $0x363e9ff5
+DATA vecConstfp16avx512<>+876(SB)/4, $0x35475486
+DATA vecConstfp16avx512<>+880(SB)/4, $0x3422bd9c
+DATA vecConstfp16avx512<>+884(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+888(SB)/4, $0x403b7989
+DATA vecConstfp16avx512<>+892(SB)/4, $0xff800000
+DATA vecConstfp16avx512<>+896(SB)/4, $0x3959887c
+DATA vecConstfp16avx512<>+900(SB)/4, $0x3aa697e0
+DATA vecConstfp16avx512<>+904(SB)/4, $0x3c1e1dc4
+DATA vecConstfp16avx512<>+908(SB)/4, $0x3d63505e
+DATA vecConstfp16avx512<>+912(SB)/4, $0x3e75fe1a
+DATA vecConstfp16avx512<>+916(SB)/4, $0x3c800000
+DATA vecConstfp16avx512<>+920(SB)/4, $0x9e3779b9
+DATA vecConstfp16avx512<>+924(SB)/4, $0x3c6ef372
+DATA vecConstfp16avx512<>+928(SB)/4, $0xdaa66d2b
+DATA vecConstfp16avx512<>+932(SB)/4, $0x78dde6e4
+DATA vecConstfp16avx512<>+936(SB)/4, $0x1715609d
+DATA vecConstfp16avx512<>+940(SB)/4, $0xb54cda56
+DATA vecConstfp16avx512<>+944(SB)/4, $0x5384540f
+DATA vecConstfp16avx512<>+948(SB)/4, $0xf1bbcdc8
+DATA vecConstfp16avx512<>+952(SB)/4, $0x8ff34781
+DATA vecConstfp16avx512<>+956(SB)/4, $0x2e2ac13a
+DATA vecConstfp16avx512<>+960(SB)/4, $0xcc623af3
+DATA vecConstfp16avx512<>+964(SB)/4, $0x6a99b4ac
+DATA vecConstfp16avx512<>+968(SB)/4, $0x08d12e65
+DATA vecConstfp16avx512<>+972(SB)/4, $0xa708a81e
+DATA vecConstfp16avx512<>+976(SB)/4, $0x454021d7
+DATA vecConstfp16avx512<>+980(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+984(SB)/4, $0x85ebca6b
+DATA vecConstfp16avx512<>+988(SB)/4, $0xc2b2ae35
+DATA vecConstfp16avx512<>+992(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+996(SB)/4, $0xc6ef3720
+DATA vecConstfp16avx512<>+1000(SB)/4, $0xaa66d2b0
+DATA vecConstfp16avx512<>+1004(SB)/4, $0x8dde6e40
+GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1008

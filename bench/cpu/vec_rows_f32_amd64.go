@@ -44,6 +44,24 @@ func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint
 //go:noescape
 func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32, nt bool)
 
+// vecAddGeluDropoutF32AVX512:
+//
+//	for j := range n {
+//		if at += weyl; mix(at) >= least {
+//			dst[j] = scale * gelu(src[j]+y[j])
+//		} else {
+//			dst[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func vecAddGeluDropoutF32AVX512(dst, src, y *float32, n int, scale float32, least, at uint32, nt bool)
+
+// vecAddGeluDropoutF32AVX2 is the same loop.
+//
+//go:noescape
+func vecAddGeluDropoutF32AVX2(dst, src, y *float32, n int, scale float32, least, at uint32, nt bool)
+
 // vecColMaxF32AVX512:
 //
 //	for i := range m {

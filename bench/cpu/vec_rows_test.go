@@ -61,6 +61,15 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 			}
 			check("dropout", i, dst[i], v, gamma[T](1)*math.Abs(v))
 		}
+		k.addGeluDropout(&dst[0], &x[0], &y[0], n, scale, least, at, nt)
+		for i := range x {
+			sum := float64(x[i] + y[i])
+			v := scale * gelu(sum)
+			if mix(at+uint32(i+1)*weyl) < least {
+				v = 0
+			}
+			check("addGeluDropout", i, dst[i], v, gamma[T](geluBound+1)*scale*math.Abs(sum))
+		}
 		const cells = 12 // rows of each column
 		if n%cells == 0 {
 			cols := n / cells

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -14,13 +13,29 @@ const (
 	multiply2 = 0xc2b2ae35
 )
 
-// dropoutVectors is the number of vectors at once: AVX-512, and half for AVX2.
-const dropoutVectors = 4
-
+// dropout writes that of a row, and that of gelu of its sum with another: fewer vectors at once, which need more
+// registers.
 func (g *gen) dropout() {
-	g.begin("Dropout", "func(dst, src *S, n int, scale T, least, at uint32, nt bool)")
+	g.dropoutOf("Dropout", 4, nil, nil)
+	pins, held := g.geluPins()
+	g.dropoutOf("AddGeluDropout", 2, pins, held)
+}
+
+// dropoutOf does so with so many vectors at once: AVX-512, and half for AVX2. With what gelu needs in registers it comes
+// first.
+func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) {
+	gelu, operands := pins != nil, "dst, src *S"
+	if gelu {
+		operands = "dst, src, y *S"
+	}
+	g.begin(name, "func("+operands+", n int, scale T, least, at uint32, nt bool)")
 	dst, src, left := g.load("dst"), g.load("src"), g.load("n")
-	unroll := dropoutVectors
+	var y reg.GPVirtual
+	if gelu {
+		y = g.load("y")
+	}
+	g.pin(pins...)
+	g.hold(held...)
 	if !g.wide() {
 		unroll /= 2
 	}
@@ -38,6 +53,8 @@ func (g *gen) dropout() {
 	from, to := g.row(src, at), g.row(dst, at)
 	vectors := func(count int, mask *mask, nt bool) {
 		g.fetchAhead(src, at, count)
+		most := g.together(count)
+		xs := make([]reg.Register, count)
 		g.interleave(count, func(u int) {
 			h := g.vector()
 			if u == 0 {
@@ -46,12 +63,23 @@ func (g *gen) dropout() {
 				g.emit("VPADDD", g.pinned[uint64(step(u))], counter, h)
 			}
 			g.mix(h)
-			x := g.vector()
+			var x reg.Register = g.vector()
 			g.get(from(u), mask, x)
+			if gelu {
+				z := g.vector()
+				g.get(g.row(y, at)(u), mask, z)
+				g.op("VADD", z, x, x)
+				x = g.geluOf(x)
+			}
 			g.op("VMUL", scale, x, x)
 			g.keep(x, h, least)
-			g.store(x, mask, nt, to(u))
+			if xs[u] = x; most == 1 {
+				g.store(x, mask, nt, to(u))
+			}
 		})
+		for u := 0; most > 1 && u < count; u += most {
+			g.storePair(pair{v: xs[u : u+most]}, mask, nt, to(u))
+		}
 		g.VPADDD(g.pinned[uint64(step(count))], counter, counter)
 	}
 	for _, loop := range []struct {
@@ -119,18 +147,11 @@ func (g *gen) broadcastUint32(name string) reg.VecVirtual {
 	return v
 }
 
-// lanesOfWeyl is the table whose lane i holds (i+1) weyl.
+// lanesOfWeyl is the vector whose lane i holds (i+1) weyl.
 func (g *gen) lanesOfWeyl() operand.Mem {
-	s := g.symbol("Weyl")
-	g.StaticGlobal(s.Name)
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range g.lanes() {
-		k := uint32((i + 1) * weyl)
-		if g.size == 4 {
-			g.AddDatum(i*g.size, operand.U32(k))
-		} else {
-			g.AddDatum(i*g.size, operand.U64(k))
-		}
+	lanes := make([]uint64, g.lanes())
+	for i := range lanes {
+		lanes[i] = uint64(uint32((i + 1) * weyl))
 	}
-	return operand.NewDataAddr(s, 0)
+	return g.lanesMem(lanes...)
 }

@@ -132,6 +132,16 @@ func (g *gen) hold(vectors ...[]uint64) {
 	}
 }
 
+// vectorOf is a register with a vector of constants: the one that holds it, or a new one.
+func (g *gen) vectorOf(bits []uint64) reg.Register {
+	if r := g.held[fmt.Sprint(bits)]; r != nil {
+		return r
+	}
+	v := g.vector()
+	g.op("VMOVU", g.lanesMem(bits...), v)
+	return v
+}
+
 // instruction is one that interleave has yet to write.
 type instruction struct {
 	name     string

@@ -37,12 +37,19 @@ func (g *gen) powerMagic() konst {
 	return g.num(g.Magic())
 }
 
-// powers are 2^(j/lanes), less j in their bits where powerOfParts adds it.
+// powers are 2^(j/lanes), powersLess those less j in their bits, where powerOfParts adds it.
 func (g *gen) powers() []uint64 {
 	powers := make([]uint64, g.lanes())
 	for j := range powers {
-		power := math.Exp2(float64(j) / float64(len(powers)))
-		powers[j] = uint64(math.Float32bits(float32(power))) - uint64(j)<<g.beforeParts()
+		powers[j] = uint64(math.Float32bits(float32(math.Exp2(float64(j) / float64(len(powers))))))
+	}
+	return powers
+}
+
+func (g *gen) powersLess() []uint64 {
+	powers := g.powers()
+	for j := range powers {
+		powers[j] -= uint64(j) << g.beforeParts()
 	}
 	return powers
 }
@@ -56,7 +63,7 @@ func (g *gen) powerPins() (pins []konst, held [][]uint64) {
 	pins = []konst{g.powerMagic()}
 	if g.looksUp() && g.wide() {
 		pins = append(pins, g.num(g.ExpQSixteenths[1]))
-		held = [][]uint64{g.powers()}
+		held = [][]uint64{g.powersLess()}
 	}
 	return pins, held
 }
@@ -64,7 +71,7 @@ func (g *gen) powerPins() (pins []konst, held [][]uint64) {
 // powerOfParts is 2^n of magic + n, which it overwrites: the whole part of n goes into the exponent of
 // 2^(j/lanes), from whose bits those of j are taken, that come along. It is 0 for n = -bias.
 func (g *gen) powerOfParts(t reg.Register) reg.Register {
-	p := g.lookup(g.powers(), t)
+	p := g.lookup(g.powersLess(), t)
 	g.emit("VPSLLD", immediate(g.beforeParts()), t, t)
 	g.emit("VPADDD", t, p, p)
 	return p
@@ -75,25 +82,32 @@ func (g *gen) powerOfParts(t reg.Register) reg.Register {
 func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
 	if !g.wide() {
 		t, _ := g.split(x, g.powerMagic(), s)
-		return g.timesPower(x, g.horner(append([]float64{1}, g.ExpQEighths...), x), t)
+		return g.timesPower(x, append([]float64{1}, g.ExpQEighths...), g.powerOfParts, t)
 	}
 	t, n := g.nearest(x, math.Log2E, g.powerMagic(), s)
 	g.less(n, g.num(math.Ln2), x, s)
-	q := g.horner(append([]float64{1}, g.ExpQSixteenths...), x)
-	return g.timesPower(x, q, t)
+	return g.timesPower(x, append([]float64{1}, g.ExpQSixteenths...), g.powerOfParts, t)
+}
+
+// scaledExp is e^x = 2^(n - j/16) (2^(j/16) + 2^(j/16) (e^r - 1)), by an instruction that scales by any power of two.
+func (g *gen) scaledExp(x reg.Register) reg.Register {
+	t, n := g.split(x, g.powerMagic(), plus)
+	p := g.timesPower(x, append([]float64{1}, g.ExpQSixteenths...), func(t reg.Register) reg.Register { return g.lookup(g.powers(), t) }, t)
+	g.op("VSCALEF", n, p, p) // by the whole part of n
+	return p
 }
 
 // exp2ByParts is 2^y = 2^n + 2^n (2^f - 1).
 func (g *gen) exp2ByParts(y reg.Register) reg.Register {
 	t, f := g.splitBinary(y, g.powerMagic())
-	q := g.horner(g.Exp2m1Eighths, f)
-	return g.timesPower(f, q, t)
+	return g.timesPower(f, g.Exp2m1Eighths, g.powerOfParts, t)
 }
 
-// timesPower is 2^n (1 + f q) of magic + n.
-func (g *gen) timesPower(f, q, t reg.Register) reg.Register {
+// timesPower is p (1 + f C(f)) with the power p of magic + n.
+func (g *gen) timesPower(f reg.Register, c []float64, power func(t reg.Register) reg.Register, t reg.Register) reg.Register {
+	q := g.horner(c, f)
 	g.op("VMUL", f, q, q)
-	p := g.powerOfParts(t)
+	p := power(t)
 	g.op("VFMADD213", p, p, q)
 	return q
 }

@@ -33,6 +33,7 @@ type mapped struct {
 	held    [][]uint64
 	f       func(x reg.Register, v args) reg.Register
 	near    *near
+	bits    func(x reg.Register, part func(reg.Register) reg.Register) reg.Register // f of the bits of halves, see mapBits
 }
 
 func (k mapped) signature() string {
@@ -48,12 +49,14 @@ func (k mapped) signature() string {
 }
 
 func (g *gen) maps() {
-	zero := []konst{g.num(0)}
+	zero, relu := []konst{g.num(0)}, []konst{g.num(0)}
+	if g.half() {
+		relu = append(relu, g.infinity())
+	}
 	magic := g.num(g.Magic())
-	gelu, geluRows := []konst{g.num(0), magic, g.num(g.Flushed())}, [][]uint64(nil)
+	gelu, geluRows := g.geluPins()
 	geluTanh, geluTanhRows := []konst{g.num(0), g.num(1), magic, g.num(g.GeluTanhMax())}, [][]uint64(nil)
 	if g.size == 4 {
-		gelu, geluRows = g.tailedPins(g.GeluTail[g.lanes()])
 		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail[g.lanes()])
 	}
 	tanh := []konst{g.num(g.TanhMax), magic}
@@ -62,6 +65,7 @@ func (g *gen) maps() {
 		tanh = append(tanh, g.num(1), g.num(2), g.num(q[len(q)-1]))
 	}
 	powerPins, powerRows := g.powerPins()
+	exp, expRows := g.expPins()
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	sum := func(x reg.Register, v args) reg.Register { return add(x, v.y()) }
 	larger := func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }
@@ -72,10 +76,10 @@ func (g *gen) maps() {
 	// vector, and these one.
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }
 	for _, k := range []mapped{
-		{name: "Exp", unroll: 4, pins: g.expPins(), near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
+		{name: "Exp", unroll: 4, pins: exp, held: expRows, near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
 		{name: "Erf", noHalf: true, unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
 		{name: "Tanh", unroll: 4, pins: tanh, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
-		{name: "Relu", unroll: 8, pins: zero, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
+		{name: "Relu", unroll: 8, pins: relu, bits: g.reluOfBits, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
 		{name: "Silu", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
@@ -267,6 +271,9 @@ func (g *gen) mapKernel(k mapped) {
 		if k.near != nil {
 			g.nearOrFar(k, v, name, xs, func(u int, r reg.Register) { g.store(r, mask, nt, at(dst, u)) })
 		}
+	}
+	if g.half() && !k.join {
+		vectors = g.halfVectors(k, v, dst, src, y)
 	}
 	unroll := k.unroll
 	switch {

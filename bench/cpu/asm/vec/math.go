@@ -117,6 +117,9 @@ func (g *gen) splitBinary(y reg.Register, magic konst) (t, f reg.Register) {
 func (g *gen) exp(x reg.Register) reg.Register {
 	g.op("VMIN", x, g.pinned[uint64(g.num(g.ExpMax))], x)
 	g.op("VMAX", x, g.pinned[uint64(g.num(g.ExpMin))], x)
+	if g.wide() && g.looksUp() {
+		return g.scaledExp(x)
+	}
 	_, n := g.split(x, g.num(g.Magic()), plus)
 	p := g.expReduced(x)
 	if g.wide() {
@@ -140,12 +143,17 @@ func (g *gen) exp(x reg.Register) reg.Register {
 
 // expPins are what exp needs in registers, and some of what it would load for each vector, where there
 // is room.
-func (g *gen) expPins() []konst {
-	pins := []konst{g.num(g.ExpMax), g.num(g.ExpMin), g.num(g.Magic())}
-	if g.wide() {
-		pins = append(pins, g.num(1), g.num(math.Log2E), g.num(g.Ln2Hi), g.num(g.Ln2Lo))
+func (g *gen) expPins() (pins []konst, held [][]uint64) {
+	pins = []konst{g.num(g.ExpMax), g.num(g.ExpMin)}
+	switch {
+	case g.wide() && g.looksUp():
+		pins, held = append(pins, g.powerMagic(), g.num(g.ExpQSixteenths[1])), [][]uint64{g.powers()}
+	case g.wide():
+		pins = append(pins, g.num(g.Magic()), g.num(1), g.num(math.Log2E), g.num(g.Ln2Hi), g.num(g.Ln2Lo))
+	default:
+		pins = append(pins, g.num(g.Magic()))
 	}
-	return pins
+	return pins, held
 }
 
 // expMinFlushed is where n reaches -bias, for which shift gives 0.
@@ -278,6 +286,14 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 	r := g.relu(x)
 	g.op("VFNMADD231", p, a, r)
 	return r
+}
+
+// geluPins are what it needs in registers.
+func (g *gen) geluPins() (pins []konst, held [][]uint64) {
+	if tail, has := g.GeluTail[g.lanes()]; has {
+		return g.tailedPins(tail)
+	}
+	return []konst{g.num(0), g.num(g.Magic()), g.num(g.Flushed())}, nil
 }
 
 // siluOf is x / (1 + e^-x), and 0 where e^-x is no normal number.

@@ -258,23 +258,34 @@ func (k *norm) summands() []reg.GPVirtual {
 
 // take adds vectors of a row to its sums.
 func (k *norm) take(count int, mask *mask) {
-	for u := range count {
-		x := k.vector()
-		k.get(k.row(k.next, k.at)(u), mask, x)
-		if k.add {
-			z := k.vector()
+	if k.add {
+		for u := range count {
+			x, z := k.vector(), k.vector()
+			k.get(k.row(k.next, k.at)(u), mask, x)
 			k.get(k.row(k.y, k.at)(u), mask, z)
 			k.op("VADD", z, x, x)
 			k.putT(x, mask, k.rowOfT(k.sum, k.at)(u))
+			k.takeOne(u, x, mask)
 		}
-		if k.layer {
-			k.only(mask, k.shift, x)
-			k.op("VSUB", k.shift, x, x)
-			sum := k.sums[u%len(k.sums)]
-			k.op("VADD", x, sum, sum)
-		}
-		k.op("VFMADD231", x, x, k.squares[u%len(k.squares)])
+		return
 	}
+	most := k.together(count)
+	for u := 0; u < count; u += most {
+		for i, x := range k.getPair(k.row(k.next, k.at)(u), most, mask).v {
+			k.takeOne(u+i, x, mask)
+		}
+	}
+}
+
+// takeOne adds vector u.
+func (k *norm) takeOne(u int, x reg.Register, mask *mask) {
+	if k.layer {
+		k.only(mask, k.shift, x)
+		k.op("VSUB", k.shift, x, x)
+		sum := k.sums[u%len(k.sums)]
+		k.op("VADD", x, sum, sum)
+	}
+	k.op("VFMADD231", x, x, k.squares[u%len(k.squares)])
 }
 
 // finish turns the sums of a row into its mean and scale, and to the row behind it.
@@ -324,25 +335,35 @@ func (k *norm) turn() {
 
 // write stores vectors of the result of a row.
 func (k *norm) write(count int, mask *mask, nt bool) {
-	for u := range count {
-		x, weights := k.vector(), k.vector()
-		if k.add {
-			k.getT(k.rowOfT(k.src, k.at)(u), mask, x)
-		} else {
-			k.get(k.row(k.src, k.at)(u), mask, x)
+	most := k.together(count)
+	for u := 0; u < count; u += most {
+		p := pair{}
+		for i := range most {
+			p.v = append(p.v, k.result(u+i, mask))
 		}
-		k.getT(k.rowOfT(k.gamma, k.at)(u), mask, weights)
-		if k.layer {
-			k.op("VSUB", k.mean, x, x)
-		}
-		k.op("VMUL", k.scale, x, x)
-		if k.layer {
-			summands := k.vector()
-			k.getT(k.rowOfT(k.beta, k.at)(u), mask, summands)
-			k.op("VFMADD213", summands, weights, x)
-		} else {
-			k.op("VMUL", weights, x, x)
-		}
-		k.store(x, mask, nt, k.row(k.dst, k.at)(u))
+		k.storePair(p, mask, nt, k.row(k.dst, k.at)(u))
 	}
+}
+
+// result is vector u of it.
+func (k *norm) result(u int, mask *mask) reg.Register {
+	x, weights := k.vector(), k.vector()
+	if k.add {
+		k.getT(k.rowOfT(k.src, k.at)(u), mask, x)
+	} else {
+		k.get(k.row(k.src, k.at)(u), mask, x)
+	}
+	k.getT(k.rowOfT(k.gamma, k.at)(u), mask, weights)
+	if k.layer {
+		k.op("VSUB", k.mean, x, x)
+	}
+	k.op("VMUL", k.scale, x, x)
+	if !k.layer {
+		k.op("VMUL", weights, x, x)
+		return x
+	}
+	summands := k.vector()
+	k.getT(k.rowOfT(k.beta, k.at)(u), mask, summands)
+	k.op("VFMADD213", summands, weights, x)
+	return x
 }

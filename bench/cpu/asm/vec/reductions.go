@@ -151,15 +151,27 @@ func (g *gen) reduceRows(name, mnemonic string, empty konst) {
 	g.Label("row")
 	acc := g.accumulate(empty)
 	g.strip("strip", accumulators, n, at, func(count int, mask *mask) {
-		for u := range count {
-			g.join(mnemonic, from(u), mask, empty, acc[u])
-		}
+		g.eachVector(from, count, mask, func(u int, v operand.Op) { g.join(mnemonic, v, mask, empty, acc[u]) })
 	})
 	g.storeOne(g.fold(mnemonic, acc), dst)
 	g.ADDQ(lds, src)
 	g.DECQ(m)
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
+}
+
+// eachVector calls f with some vectors of a row in any order: where instructions can compute with them, in memory.
+func (g *gen) eachVector(row func(u int) operand.Mem, count int, mask *mask, f func(u int, v operand.Op)) {
+	most := g.together(count)
+	for u := 0; u < count; u += most {
+		if most == 1 {
+			f(u, row(u))
+			continue
+		}
+		for i, v := range g.getPair(row(u), most, mask).v {
+			f(u+i, v)
+		}
+	}
 }
 
 // join adds the selected lanes of a vector, which may be in memory, to acc, or raises acc
@@ -193,12 +205,13 @@ func (g *gen) rowDistance() {
 		for _, p := range []reg.GPVirtual{src, y} {
 			g.fetchLines(p, at, matrixDistance, count)
 		}
-		for u := range count {
-			x, z := g.vector(), g.vector()
-			g.get(g.row(src, at)(u), mask, x)
-			g.get(g.row(y, at)(u), mask, z)
-			g.op("VSUB", z, x, x) // 0 in the lanes left out
-			g.op("VFMADD231", x, x, acc[u])
+		most := g.together(count)
+		for u := 0; u < count; u += most {
+			x, z := g.getPair(g.row(src, at)(u), most, mask), g.getPair(g.row(y, at)(u), most, mask)
+			for i, v := range x.v {
+				g.op("VSUB", z.v[i], v, v) // 0 in the lanes left out
+				g.op("VFMADD231", v, v, acc[u+i])
+			}
 		}
 	})
 	g.result("VADD", acc)
@@ -220,9 +233,7 @@ func (g *gen) rowExpSums() {
 	highest := g.vector()
 	g.set(lowest, highest)
 	g.strip("max", accumulators, n, at, func(count int, mask *mask) {
-		for u := range count {
-			g.join("VMAX", from(u), mask, lowest, highest)
-		}
+		g.eachVector(from, count, mask, func(_ int, v operand.Op) { g.join("VMAX", v, mask, lowest, highest) })
 	})
 	g.Label("row")
 	largest := g.fold("VMAX", []reg.VecVirtual{highest})
@@ -237,9 +248,7 @@ func (g *gen) rowExpSums() {
 	acc := g.accumulate(g.num(0))
 	g.strip("exp", accumulators, n, at, func(count int, mask *mask) {
 		g.fetchLines(far, at, 0, count)
-		for u := range count {
-			g.join("VMAX", behind(u), mask, lowest, highest)
-		}
+		g.eachVector(behind, count, mask, func(_ int, v operand.Op) { g.join("VMAX", v, mask, lowest, highest) })
 		g.exponentials(count, func(u int) {
 			x := g.vector()
 			g.get(from(u), mask, x)

@@ -123,12 +123,13 @@ func (k *softmax) finish() {
 
 // raise raises the maximum of the next row to some of its vectors.
 func (k *softmax) raise(count int, mask *mask) {
+	raise := func(x operand.Op) { k.join("VMAX", x, mask, k.lowest(), k.highest) }
+	if !k.add {
+		k.eachVector(k.row(k.next, k.at), count, mask, func(_ int, x operand.Op) { raise(x) })
+		return
+	}
 	for u := range count {
-		var x operand.Op = k.row(k.next, k.at)(u)
-		if k.add {
-			x = k.x(k.next, k.nextY, u, mask)
-		}
-		k.join("VMAX", x, mask, k.lowest(), k.highest)
+		raise(k.x(k.next, k.nextY, u, mask))
 	}
 }
 
