@@ -9,6 +9,7 @@ type layerNorm[S inMemory, T float] struct {
 	gamma, beta []T
 	eps         T
 	long        *longNorm[S, T]
+	longSum     *longNorm[S, T] // of sums
 }
 
 func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S, T] {
@@ -17,6 +18,7 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 		gamma:         data[T](ws, op.In[1]), beta: data[T](ws, op.In[2]), eps: T(op.Params.(bench.LayerNormParams).Eps),
 	}
 	l.long = newLongNorm(ws.caches, l.layerBlock, l.rowSums, l.gamma, l.beta, l.eps)
+	l.longSum = newLongNorm(ws.caches, l.addLayerBlock, l.rowSums, l.gamma, l.beta, l.eps)
 	return l
 }
 
@@ -25,7 +27,7 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 func (l *layerNorm[S, T]) rows(dst, src []S, nt bool) {
 	n := len(l.gamma)
 	if l.long.takes(dst, nt) {
-		l.long.rows(dst, src)
+		l.long.rows(dst, src, nil)
 		return
 	}
 	eachRows(len(src)/n, n, func(i, m int) {
@@ -37,6 +39,10 @@ func (l *layerNorm[S, T]) rows(dst, src []S, nt bool) {
 // ofSum writes the norms of the rows of src + y, for which halves, and nt, need room for two rows.
 func (l *layerNorm[S, T]) ofSum(room *T, dst, src, y []S, nt bool) {
 	n := len(l.gamma)
+	if l.longSum.takes(dst, nt) {
+		l.longSum.rows(dst, src, y)
+		return
+	}
 	eachRows(len(src)/n, n, func(i, m int) {
 		to, from, with := dst[i*n:][:m*n], src[i*n:][:m*n], y[i*n:][:m*n]
 		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], room, n, n, n, m, n, l.eps, nt)
@@ -64,7 +70,7 @@ func newRMSNorm[S inMemory, T float](ws *workspace, op bench.Op) *rmsNorm[S, T] 
 func (r *rmsNorm[S, T]) rows(dst, src []S, nt bool) {
 	n := len(r.gamma)
 	if r.long.takes(dst, nt) {
-		r.long.rows(dst, src)
+		r.long.rows(dst, src, nil)
 		return
 	}
 	eachRows(len(src)/n, n, func(i, m int) {

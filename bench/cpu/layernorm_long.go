@@ -7,8 +7,9 @@ import (
 
 // normBlock works on n elements of two rows. Of one, at src, it writes the results
 // dst[j] = (src[j] - mean) scale gamma[j] + beta[j], past the caches; of another, at next, it returns the sums of
-// x - shift and of the squares of that. Without src or next, which may be nil, it does the other alone.
-type normBlock[S inMemory, T float] func(dst, src, next *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)
+// x - shift and of the squares of that. Without src or next, which may be nil, it does the other alone. The norm of a sum
+// has src[j] + y[j] in the place of src[j], and next[j] + nextY[j]; others read no y.
+type normBlock[S inMemory, T float] func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)
 
 // longNorm normalises rows that do not stay in L1 with the next one and the weights. What memory sends takes most
 // of the few lines that L1 can wait for; those that L2 sends should be few, then. Row by row each line of the
@@ -23,7 +24,7 @@ type longNorm[S inMemory, T float] struct {
 const (
 	// longRows is the number of rows that are normalised together, longBlock the bytes of each that are worked
 	// on in turn.
-	longRows  = 16
+	longRows  = 16 // half as many of a sum
 	longBlock = 4096
 	// longSample is the number of elements whose mean is the shift of a row.
 	longSample = 64
@@ -57,36 +58,45 @@ func (m *rowMoments[T]) finish(n int, eps T) {
 	m.mean, m.scale = m.shift+mean, 1/T(math.Sqrt(float64(variance+eps)))
 }
 
-// rows normalises a group of rows at a time. While their results are written, a block of each row in turn so
-// that its weights stay in L1, the sums of the next group are taken, in the order of memory.
-func (l *longNorm[S, T]) rows(dst, src []S) {
-	n := len(l.gamma)
+// rows normalises a group of rows of src, or of src + y, at a time. While their results are written, a block of each row
+// in turn so that its weights stay in L1, the sums of the next group are taken, in the order of memory.
+func (l *longNorm[S, T]) rows(dst, src, y []S) {
+	n, group := len(l.gamma), longRows
+	if y != nil {
+		group /= 2
+	}
 	rows, width := len(src)/n, longBlock/int(unsafe.Sizeof(S(0)))
 	blocks := (n + width - 1) / width
+	of := func(x []S, at int) *S {
+		if x == nil {
+			return nil
+		}
+		return &x[at]
+	}
 	var known, taken [longRows]rowMoments[T]
-	for first := 0; first < rows+longRows; first += longRows {
-		taken = l.begin(src[min(first, rows)*n:])
-		for step := range longRows * blocks {
-			take, write := &taken[step/blocks], &known[step%longRows]
-			at, behind := step%blocks*width, step/longRows*width
-			var to, from, next *S
+	for first := 0; first < rows+group; first += group {
+		taken = l.begin(group, from(src, first*n), from(y, first*n))
+		for step := range group * blocks {
+			take, write := &taken[step/blocks], &known[step%group]
+			at, behind := step%blocks*width, step/group*width
+			var to, row, rowY, next, nextY *S
 			var summands *T
 			if i := first + step/blocks; i < rows {
-				next = &src[i*n+at]
+				next, nextY = &src[i*n+at], of(y, i*n+at)
 			}
-			if i := first - longRows + step%longRows; 0 <= i && i < rows {
-				to, from = &dst[i*n+behind], &src[i*n+behind]
+			if i := first - group + step%group; 0 <= i && i < rows {
+				to, row, rowY = &dst[i*n+behind], &src[i*n+behind], of(y, i*n+behind)
 			}
 			if l.beta != nil {
 				summands = &l.beta[behind]
 			}
 			m, others := min(width, n-at), min(width, n-behind)
-			if next != nil && (from == nil || m != others) {
-				take.add(l.block(nil, nil, next, nil, nil, m, 0, 0, take.shift))
+			if next != nil && (row == nil || m != others) {
+				take.add(l.block(nil, nil, nil, next, nextY, nil, nil, m, 0, 0, take.shift))
 				next = nil
 			}
-			if from != nil {
-				take.add(l.block(to, from, next, &l.gamma[behind], summands, others, write.mean, write.scale, take.shift))
+			if row != nil {
+				take.add(l.block(to, row, rowY, next, nextY, &l.gamma[behind], summands, others, write.mean, write.scale, take.shift))
 			}
 		}
 		for r := range taken {
@@ -96,16 +106,24 @@ func (l *longNorm[S, T]) rows(dst, src []S) {
 	}
 }
 
+// from is what is left of elements that begin before at, or nothing.
+func from[S any](x []S, at int) []S { return x[min(at, len(x)):] }
+
 // begin knows the shifts of a group, the first rows of src.
-func (l *longNorm[S, T]) begin(src []S) (group [longRows]rowMoments[T]) {
+func (l *longNorm[S, T]) begin(group int, src, y []S) (moments [longRows]rowMoments[T]) {
 	n := len(l.gamma)
 	if l.beta == nil || len(src) == 0 {
-		return group
+		return moments
 	}
-	var sums [longRows]T
-	l.samples(&sums[0], &src[0], n, min(longRows, len(src)/n), longSample)
-	for r, sum := range sums {
-		group[r].shift = sum / longSample
+	for _, x := range [][]S{src, y} {
+		if x == nil {
+			continue
+		}
+		var sums [longRows]T
+		l.samples(&sums[0], &x[0], n, min(group, len(x)/n), longSample)
+		for r, sum := range sums {
+			moments[r].shift += sum / longSample
+		}
 	}
-	return group
+	return moments
 }

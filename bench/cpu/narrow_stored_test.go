@@ -155,7 +155,7 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	compare("rmsNorm")
 	if k.layerBlock != nil && nt {
 		copy(got, want)
-		sum, squares := k.layerBlock(&got[0], &src[0], &y[0], &gamma1[0], &beta[0], n, 0.25, 1.5, 0.5)
+		sum, squares := k.layerBlock(&got[0], &src[0], nil, &y[0], nil, &gamma1[0], &beta[0], n, 0.25, 1.5, 0.5)
 		var wantSum, wantSquares float64
 		for i := range n {
 			at := func(s []uint16) float64 { return element.Of(d).Get(asBytes(s), int64(i)) }
@@ -208,4 +208,50 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	k.affineRows(&got[0], &src[0], &factors[0], &summands[0], n, n, m, n, nt)
 	twin.affineRows(&want[0], &src[0], &factors[0], &summands[0], n, n, m, n, false)
 	compare("affineRows")
+}
+
+// Long rows of halves, and their sums, are normalised together as row by row.
+func TestHalfLongNorms(t *testing.T) {
+	const eps = 0.125
+	eachISA(t, func(t *testing.T, isa ISA) {
+		for _, d := range halfTypes {
+			k, twin := halfKernelsFor(d, isa), halfKernelsFor(d, Portable)
+			if k.layerBlock == nil {
+				t.Skipf("%s has no kernel for a part of a row", isa)
+			}
+			for _, shape := range [][2]int{{1, 4096}, {longRows + 1, 2144}, {2*longRows + 5, 4096}} {
+				m, n := shape[0], shape[1]
+				r := rand.New(rand.NewPCG(15, 16))
+				src, y, dst, want := guardedHalves(t, m*n, true), guardedHalves(t, m*n, true), guardedHalves(t, m*n, true), make([]uint16, m*n)
+				for i := range src {
+					element.Of(d).Set(asBytes(src), int64(i), r.NormFloat64()+float64(i/n))
+					element.Of(d).Set(asBytes(y), int64(i), r.NormFloat64())
+				}
+				gains, beta := guardedOne[float32](t, n, true), guardedOne[float32](t, n, true)
+				fillRandom(r, gains, 1, n, n)
+				fillRandom(r, beta, 1, n, n)
+				l1 := cacheSizes{L1: 4096}
+				check := func(name string, long *longNorm[uint16, float32], with []uint16) {
+					t.Helper()
+					if !long.takes(dst, true) {
+						t.Fatalf("%s: rows of %d lie in the caches or begin no lines", name, n)
+					}
+					clear(dst)
+					long.rows(dst, src, with)
+					for i := range dst {
+						a, b := element.Of(d).Get(asBytes(dst), int64(i)), element.Of(d).Get(asBytes(want), int64(i))
+						if !(math.Abs(a-b) <= 2*halfULP(d, b)+0x1p-12) {
+							t.Fatalf("%s %s %s %dx%d: [%d,%d] = %g, want %g", isa, d, name, m, n, i/n, i%n, a, b)
+						}
+					}
+				}
+				twin.layerNorm(&want[0], &src[0], &gains[0], &beta[0], n, n, m, n, eps, false)
+				check("layer norm", newLongNorm(l1, k.layerBlock, k.rowSums, gains, beta, eps), nil)
+				twin.addLayerNorm(&want[0], &src[0], &y[0], &gains[0], &beta[0], nil, n, n, n, m, n, eps, false)
+				check("layer norm of sums", newLongNorm(l1, k.addLayerBlock, k.rowSums, gains, beta, eps), y)
+				twin.rmsNorm(&want[0], &src[0], &gains[0], n, n, m, n, eps, false)
+				check("root mean square", newLongNorm(l1, k.rmsBlock, k.rowSums, gains, nil, eps), nil)
+			}
+		}
+	})
 }

@@ -41,7 +41,7 @@ func (f mapOf[X, Y, T]) storing(nt bool) mapOf[X, Y, T] {
 // 200 bits). u is 2^-24 or 2^-53. NaN gives NaN, but may be lost in a maximum; the limits at
 // infinity are exact, but for that of sigmoid. exp underflows gradually.
 type storedKernels[S inMemory, T float] struct {
-	exp      mapKernel[S, T] // e^x; 0.92 ulp fp32, 0.86 ulp fp64
+	exp      mapKernel[S, T] // e^x; 0.96 ulp fp32, 0.86 ulp fp64
 	tanh     mapKernel[S, T] // tanh(x); 2.6 ulp fp32, 2.5 ulp fp64
 	relu     mapKernel[S, T] // max(x, 0), NaN for NaN
 	gelu     mapKernel[S, T] // x/2 (1 + erf(x/sqrt 2)); 1.33 u|x| fp32, 2.2 u|x| fp64
@@ -79,9 +79,9 @@ type storedKernels[S inMemory, T float] struct {
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
 	rmsNorm func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt bool)
-	// layerBlock and rmsBlock are those of a part of a long row, or nil. The latter reads no beta, mean
+	// layerBlock, addLayerBlock and rmsBlock are those of a part of a long row, or nil. The last reads no beta, mean
 	// or shift.
-	layerBlock, rmsBlock normBlock[S, T]
+	layerBlock, addLayerBlock, rmsBlock normBlock[S, T]
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
 	dropout func(dst, src *S, n int, scale T, least, at uint32, nt bool)
 	// addGeluDropout does so with gelu(src[j] + y[j]).

@@ -26,6 +26,7 @@ var bf16AVX512 = storedKernels[uint16, float32]{
 	addLayerNorm:   vecAddLayerNormBF16AVX512,
 	rmsNorm:        vecRMSNormBF16AVX512,
 	layerBlock:     vecLayerNormBlockBF16AVX512,
+	addLayerBlock:  vecAddLayerNormBlockBF16AVX512,
 	rmsBlock:       vecRMSNormBlockBF16AVX512,
 	dropout:        vecDropoutBF16AVX512,
 	addGeluDropout: vecAddGeluDropoutBF16AVX512,
@@ -60,6 +61,7 @@ var fp16AVX512 = storedKernels[uint16, float32]{
 	addLayerNorm:   vecAddLayerNormFP16AVX512,
 	rmsNorm:        vecRMSNormFP16AVX512,
 	layerBlock:     vecLayerNormBlockFP16AVX512,
+	addLayerBlock:  vecAddLayerNormBlockFP16AVX512,
 	rmsBlock:       vecRMSNormBlockFP16AVX512,
 	dropout:        vecDropoutFP16AVX512,
 	addGeluDropout: vecAddGeluDropoutFP16AVX512,
@@ -215,16 +217,22 @@ func vecRMSNormBF16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, 
 func vecRMSNormFP16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
 
 //go:noescape
-func vecLayerNormBlockBF16AVX512(dst, src, next *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+func vecLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecLayerNormBlockFP16AVX512(dst, src, next *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+func vecAddLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecRMSNormBlockBF16AVX512(dst, src, next *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+func vecLayerNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecRMSNormBlockFP16AVX512(dst, src, next *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+func vecAddLayerNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
+//go:noescape
+func vecRMSNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
+//go:noescape
+func vecRMSNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
 func vecDropoutBF16AVX512(dst, src *uint16, n int, scale float32, least, at uint32, nt bool)

@@ -146,26 +146,32 @@ func testLongNorms[T float](t *testing.T, isa ISA, m, n int) {
 		t.Skipf("%s has no kernel for a part of a row", isa)
 	}
 	r := rand.New(rand.NewPCG(13, 14))
-	src, dst := guardedOne[T](t, m*n, false), guardedOne[T](t, m*n, false)
+	src, y, dst := guardedOne[T](t, m*n, false), guardedOne[T](t, m*n, false), guardedOne[T](t, m*n, false)
 	weights, beta := guardedOne[T](t, n, true), guardedOne[T](t, n, true)
-	for _, x := range [][]T{src, weights, beta} {
+	for _, x := range [][]T{src, y, weights, beta} {
 		fillRandom(r, x, 1, len(x), len(x))
 	}
 	for i := range src {
 		src[i] += T(i / n) // rows of different means
 	}
-	x := func(i int) float64 { return float64(src[i]) }
+	alone := func(i int) float64 { return float64(src[i]) }
 	l1 := cacheSizes{L1: 8192}
-	for name, long := range map[string]*longNorm[T, T]{
-		"layer norm":       newLongNorm(l1, k.layerBlock, k.rowSums, weights, beta, eps),
-		"root mean square": newLongNorm(l1, k.rmsBlock, k.rowSums, weights, nil, eps),
+	for _, c := range []struct {
+		name string
+		long *longNorm[T, T]
+		y    []T
+		x    func(i int) float64
+	}{
+		{"layer norm", newLongNorm(l1, k.layerBlock, k.rowSums, weights, beta, eps), nil, alone},
+		{"layer norm of sums", newLongNorm(l1, k.addLayerBlock, k.rowSums, weights, beta, eps), y, func(i int) float64 { return float64(src[i] + y[i]) }},
+		{"root mean square", newLongNorm(l1, k.rmsBlock, k.rowSums, weights, nil, eps), nil, alone},
 	} {
-		if !long.takes(dst, true) {
-			t.Fatalf("cpu: %s: rows of %d lie in the caches or begin no lines", name, n)
+		if !c.long.takes(dst, true) {
+			t.Fatalf("cpu: %s: rows of %d lie in the caches or begin no lines", c.name, n)
 		}
 		clear(dst)
-		long.rows(dst, src)
-		checkNorm(t, fmt.Sprintf("%s %T long %s", isa, dst[0], name), m, n, dst, weights, beta, long.beta != nil, eps, x)
+		c.long.rows(dst, src, c.y)
+		checkNorm(t, fmt.Sprintf("%s %T long %s", isa, dst[0], c.name), m, n, dst, weights, beta, c.long.beta != nil, eps, c.x)
 	}
 }
 
@@ -188,7 +194,7 @@ func testLayerNormDigits[T float](t *testing.T, isa ISA) {
 		return
 	}
 	testDigits(t, isa, 4096, func(dst, x, weights, zeros []T, eps T) {
-		newLongNorm(cacheSizes{}, k.layerBlock, k.rowSums, weights, zeros, eps).rows(dst, x)
+		newLongNorm(cacheSizes{}, k.layerBlock, k.rowSums, weights, zeros, eps).rows(dst, x, nil)
 	})
 }
 

@@ -25,18 +25,22 @@ func (g *gen) norms() {
 	g.newNorm(true, true).rows()
 	g.begin("RMSNorm", "func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
 	g.newNorm(false, false).rows()
-	const block = "func(dst, src, next *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
+	const block = "func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
 	g.begin("LayerNormBlock", block)
-	g.normBlock(true)
+	g.normBlock(true, false)
+	g.begin("AddLayerNormBlock", block)
+	g.normBlock(true, true)
 	g.begin("RMSNormBlock", block)
-	g.normBlock(false)
+	g.normBlock(false, false)
 }
 
 // norm is a normalisation of rows, and its registers.
 type norm struct {
 	*gen
 	layer, add    bool
+	again         bool          // a sum is kept nowhere
 	dst, src      reg.GPVirtual // of the row whose result is written
+	written       reg.GPVirtual // y of that row, if the sum is added again
 	next, y       reg.GPVirtual // of the row whose sums are taken
 	sum           reg.GPVirtual // where next + y is kept: the row of dst that will be written, or half of room
 	far           reg.GPVirtual // what is fetched
@@ -83,17 +87,20 @@ const (
 	// blockDistance is how far ahead a block is fetched: nearly two pages. With a page a Zen 4 takes a third
 	// longer.
 	blockDistance = 7168
-	blockLines    = 12 // between which it is paced
+	blockLines    = 12 // between which it is paced: of a row, or of two that are added
 )
 
 // normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
-func (g *gen) normBlock(layer bool) {
+func (g *gen) normBlock(layer, add bool) {
 	k := &norm{
-		gen: g, layer: layer,
+		gen: g, layer: layer, add: add, again: true,
 		dst: g.load("dst"), src: g.load("src"), next: g.load("next"), at: g.GP64(), n: g.GP64(), gamma: g.load("gamma"),
 		shift: g.vector(), sums: g.partial(), squares: g.partial(), mean: g.vector(), scale: g.vector(),
 	}
 	g.broadcast(g.argument("scale"), k.scale)
+	if add {
+		k.written, k.y = g.load("y"), g.load("nextY")
+	}
 	if layer {
 		k.beta = g.load("beta")
 		g.broadcast(g.argument("mean"), k.mean)
@@ -101,9 +108,11 @@ func (g *gen) normBlock(layer bool) {
 	}
 	k.clear()
 	walk := func(name string, take, write bool) {
-		k.strip(name, blockLines*64/k.step(), k.n, k.at, func(count int, mask *mask) {
+		k.strip(name, blockLines*64/k.step()/len(k.summands()), k.n, k.at, func(count int, mask *mask) {
 			if take {
-				k.fetchLines(k.next, k.at, blockDistance, count)
+				for _, p := range k.summands() {
+					k.fetchLines(p, k.at, blockDistance, count)
+				}
 				k.take(count, mask)
 			}
 			if write {
@@ -258,12 +267,9 @@ func (k *norm) summands() []reg.GPVirtual {
 
 // take adds vectors of a row to its sums.
 func (k *norm) take(count int, mask *mask) {
-	if k.add {
+	if k.add && !k.again {
 		for u := range count {
-			x, z := k.vector(), k.vector()
-			k.get(k.row(k.next, k.at)(u), mask, x)
-			k.get(k.row(k.y, k.at)(u), mask, z)
-			k.op("VADD", z, x, x)
+			x := k.sumOf(k.next, k.y, u, mask)
 			k.putT(x, mask, k.rowOfT(k.sum, k.at)(u))
 			k.takeOne(u, x, mask)
 		}
@@ -271,10 +277,25 @@ func (k *norm) take(count int, mask *mask) {
 	}
 	most := k.together(count)
 	for u := 0; u < count; u += most {
-		for i, x := range k.getPair(k.row(k.next, k.at)(u), most, mask).v {
+		p := k.getPair(k.row(k.next, k.at)(u), most, mask)
+		if k.add {
+			for i, z := range k.getPair(k.row(k.y, k.at)(u), most, mask).v {
+				k.op("VADD", z, p.v[i], p.v[i])
+			}
+		}
+		for i, x := range p.v {
 			k.takeOne(u+i, x, mask)
 		}
 	}
+}
+
+// sumOf is vector u of the sum of two rows.
+func (k *norm) sumOf(row, other reg.GPVirtual, u int, mask *mask) reg.Register {
+	x, z := k.vector(), k.vector()
+	k.get(k.row(row, k.at)(u), mask, x)
+	k.get(k.row(other, k.at)(u), mask, z)
+	k.op("VADD", z, x, x)
+	return x
 }
 
 // takeOne adds vector u.
@@ -347,10 +368,16 @@ func (k *norm) write(count int, mask *mask, nt bool) {
 
 // result is vector u of it.
 func (k *norm) result(u int, mask *mask) reg.Register {
-	x, weights := k.vector(), k.vector()
-	if k.add {
+	var x reg.Register
+	weights := k.vector()
+	switch {
+	case k.add && k.again:
+		x = k.sumOf(k.src, k.written, u, mask)
+	case k.add:
+		x = k.vector()
 		k.getT(k.rowOfT(k.src, k.at)(u), mask, x)
-	} else {
+	default:
+		x = k.vector()
 		k.get(k.row(k.src, k.at)(u), mask, x)
 	}
 	k.getT(k.rowOfT(k.gamma, k.at)(u), mask, weights)
