@@ -55,13 +55,17 @@ func bindMaskedSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 	k := storedKernelsFor[S, T](ws)
 	src, mask, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
 	n := widthOf(c.Output())
-	return inRepeats(ws, c, len(mask)/n, n, func(room *T, nt bool, i, j, m int) {
-		k.softmaxBy(room, nt, dst[i*n:], n, src[i*n:], n, mask[j*n:], n, m, n, 1)
+	rows, ldm := len(mask)/n, n
+	if rows == 1 {
+		rows, ldm = 0, 0 // for all of them, so that one call can have many
+	}
+	return inRepeats(ws, c, rows, n, func(room *T, nt bool, i, j, m int) {
+		k.softmaxBy(room, nt, dst[i*n:], n, src[i*n:], n, mask[j*ldm:], ldm, m, n, 1)
 	})
 }
 
 // inRepeats lets each worker run f over its rows of the output: m of them from row i on,
-// which meet those from row j on of a matrix whose rows repeat. There is room for so many elements where f needs it.
+// which meet those from row j on of a matrix of so many rows that repeat, or of as many as the output if that is 0. There is room for so many elements where f needs it.
 func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(room *T, nt bool, i, j, m int)) (*kernel, error) {
 	all := int(c.Output().Elems()) / widthOf(c.Output())
 	if rows == 0 {

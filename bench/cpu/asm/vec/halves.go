@@ -10,7 +10,7 @@ import (
 // places when they are shifted. In that order, which is none in memory, they may be computed on, and added up, if what
 // they meet is in the same order.
 
-// pair are two vectors of elements, of which order says where they lie.
+// pair are two vectors of elements, of which order says where in memory they lie.
 type pair struct {
 	v     []reg.Register // two, or of what is left at the end of a row one
 	order order
@@ -37,23 +37,23 @@ func (g *gen) together(count int) int {
 // getPair loads as many, in any order.
 func (g *gen) getPair(m operand.Mem, count int, mask *mask) pair {
 	if count < 2 {
-		return g.getNatural(m, count, mask)
+		v := g.vector()
+		g.get(m, mask, v)
+		return pair{v: []reg.Register{v}}
 	}
 	even, odd := g.vector(), g.vector()
 	g.emit("VMOVDQU16", m, odd)
 	g.emit("VPSLLD", immediate(16), odd, even)
 	g.emit("VPANDD", upperHalves, odd, odd)
-	return pair{[]reg.Register{even, odd}, byParity}
+	return pair{[]reg.Register{even, odd}, g.orderOf(count)}
 }
 
-// getNatural loads them in the order of memory.
-func (g *gen) getNatural(m operand.Mem, count int, mask *mask) pair {
-	p := pair{v: make([]reg.Register, count)}
-	for i := range p.v {
-		p.v[i] = g.vector()
-		g.get(m.Offset(i*g.step()), mask, p.v[i])
+// orderOf is the order in which getPair loads so many.
+func (g *gen) orderOf(count int) order {
+	if count < 2 {
+		return natural
 	}
-	return p
+	return byParity
 }
 
 // storePair rounds a pair and stores it.

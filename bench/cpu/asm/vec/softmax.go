@@ -53,8 +53,9 @@ func (g *gen) softmax() {
 	g.Label("rest")
 	k.eitherWay("rest", func(name string, nt bool) {
 		k.strip(name, accumulators, k.n, k.at, func(count int, mask *mask) {
-			for u := range count {
-				k.divide(u, mask, nt)
+			most := k.together(count)
+			for u := 0; u < count; u += most {
+				k.divide(u, most, mask, nt)
 			}
 		})
 	})
@@ -72,7 +73,7 @@ func (k *softmax) rows(name string) {
 	k.Label(name + "row")
 	k.turn()
 	k.eitherWay(name, func(name string, nt bool) {
-		k.exponentialsOf(name, func(u int, mask *mask) { k.divide(u, mask, nt) })
+		k.exponentialsOf(name, func(u, count int, mask *mask) { k.divide(u, count, mask, nt) })
 	})
 	k.Label(name + "taken")
 	k.finish()
@@ -123,40 +124,56 @@ func (k *softmax) finish() {
 
 // raise raises the maximum of the next row to some of its vectors.
 func (k *softmax) raise(count int, mask *mask) {
-	raise := func(x operand.Op) { k.join("VMAX", x, mask, k.lowest(), k.highest) }
+	raise := func(_ int, x operand.Op) { k.join("VMAX", x, mask, k.lowest(), k.highest) }
 	if !k.add {
-		k.eachVector(k.row(k.next, k.at), count, mask, func(_ int, x operand.Op) { raise(x) })
+		k.eachVector(k.row(k.next, k.at), count, mask, raise)
 		return
 	}
-	for u := range count {
-		raise(k.x(k.next, k.nextY, u, mask))
+	most := k.together(count)
+	for u := 0; u < count; u += most {
+		for _, x := range k.x(k.next, k.nextY, u, most, mask).v {
+			raise(u, x)
+		}
 	}
 }
 
-// x is a vector of src, or of src + y.
-func (k *softmax) x(src, y reg.GPVirtual, u int, mask *mask) reg.VecVirtual {
-	x := k.vector()
-	k.get(k.row(src, k.at)(u), mask, x)
+// x is as many vectors of src, or of src + y, in any order.
+func (k *softmax) x(src, y reg.GPVirtual, u, count int, mask *mask) pair {
+	x := k.getPair(k.row(src, k.at)(u), count, mask)
 	if k.add {
-		z := k.vector()
-		k.get(k.row(y, k.at)(u), mask, z)
-		k.op("VADD", z, x, x)
+		for i, z := range k.getPair(k.row(y, k.at)(u), count, mask).v {
+			k.op("VADD", z, x.v[i], x.v[i])
+		}
 	}
 	return x
 }
 
-// exponentialsOf takes those of a row, and meanwhile does what else is due. What is loaded of the row comes
-// first: behind stores at the same offset in another page a load may have to wait for them.
-func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask)) {
+// exponentialsOf takes those of a row, and meanwhile does what else is due to vector u. What is loaded of the row comes
+// first: behind stores at the same offset in another page a load may have to wait for them. With pairs of vectors all
+// that comes before the exponentials, which are kept in the order of the pairs.
+func (k *softmax) exponentialsOf(name string, meanwhile func(u, count int, mask *mask)) {
 	k.strip(name, accumulators, k.n, k.at, func(count int, mask *mask) {
 		k.fetchLines(k.far, k.at, 0, count)
 		k.raise(count, mask)
+		most := k.together(count)
+		var xs []reg.Register
+		for u := 0; most > 1 && u < count; u += most {
+			xs = append(xs, k.x(k.src, k.y, u, most, mask).v...)
+		}
+		for u := 0; meanwhile != nil && most > 1 && u < count; u += most {
+			meanwhile(u, most, mask)
+		}
 		k.exponentials(count, func(u int) {
-			x := k.x(k.src, k.y, u, mask)
+			var x reg.Register
+			if most > 1 {
+				x = xs[u]
+			} else {
+				x = k.x(k.src, k.y, u, 1, mask).v[0]
+			}
 			k.op("VFMSUB213", k.largest, k.scale, x)
 			p := k.exp2NonPositive(x)
-			if meanwhile != nil {
-				meanwhile(u, mask)
+			if meanwhile != nil && most == 1 {
+				meanwhile(u, 1, mask)
 			}
 			k.putT(p, mask, k.rowOfT(k.kept, k.at)(u))
 			k.accumulateMasked(p, mask, k.sums[u%len(k.sums)])
@@ -164,10 +181,14 @@ func (k *softmax) exponentialsOf(name string, meanwhile func(u int, mask *mask))
 	})
 }
 
-// divide stores a vector of the result of the row before.
-func (k *softmax) divide(u int, mask *mask, nt bool) {
-	x := k.vector()
-	k.getT(k.rowOfT(k.last, k.at)(u), mask, x)
-	k.op("VMUL", k.inverse, x, x)
-	k.store(x, mask, nt && mask == nil, k.row(k.lastDst, k.at)(u))
+// divide stores as many vectors of the result of the row before.
+func (k *softmax) divide(u, count int, mask *mask, nt bool) {
+	p := pair{order: k.orderOf(count)}
+	for i := range count {
+		x := k.vector()
+		k.getT(k.rowOfT(k.last, k.at)(u+i), mask, x)
+		k.op("VMUL", k.inverse, x, x)
+		p.v = append(p.v, x)
+	}
+	k.storePair(p, mask, nt && mask == nil, k.row(k.lastDst, k.at)(u))
 }
