@@ -80,6 +80,30 @@ func mapped[S inMemory, T float](ws *workspace, c bench.Chain, m mapping[S, T]) 
 	})
 }
 
+func bindDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[0])
+	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) {
+			k.dropout(&dst[at], &src[at], n, d.scale, d.least, d.at(at), nt)
+		})
+	}), nil
+}
+
+// bindBiasGELUDropout is all three at once, row by row.
+func bindBiasGELUDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[2])
+	src, bias, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
+	width := len(bias)
+	return storing(ws, c, func(nt bool) func(w *worker) {
+		return eachTile(ws, len(dst), width, func(at, j, m, n int) {
+			for end := at + m*width; at < end; at += width {
+				k.addGeluDropout(&dst[at], &src[at], &bias[j], n, d.scale, d.least, d.at(at), nt)
+			}
+		})
+	}), nil
+}
+
 // widthOf is the length of the rows of a tensor.
 func widthOf(t *bench.Tensor) int { return int(t.Dims[len(t.Dims)-1]) }
 

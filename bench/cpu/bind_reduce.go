@@ -145,17 +145,16 @@ func newColReduction[S inMemory, T float](ws *workspace, r bench.Reduction, m, n
 		stored: stored, partial: partial, columns: partsOf(ws, n, lineElems),
 		set: k.set, join: k.add, scale: k.scale, factor: 1,
 	}
-	down, near, fromFar := stored.colSum, stored.addTo, stored.addFar
+	down, joinRows, joinFar := stored.colSum, stored.addTo, stored.addFar
 	switch r {
 	case bench.ReduceMax:
-		down, near, fromFar = stored.colMax, stored.maxTo, stored.maxFar
+		down, joinRows, joinFar = stored.colMax, stored.maxTo, stored.maxFar
 		x.join, x.empty = k.max, T(math.Inf(-1))
 	case bench.ReduceMean:
 		x.factor = T(1 / float64(m))
 	}
-	joinRows := near
 	if far {
-		joinRows = fromFar
+		joinRows = joinFar
 	}
 	x.down = func(dst []T, rows []S) { joinRows.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
 	if rowBytes := n * int(unsafe.Sizeof(S(0))); rowBytes <= shortRow {

@@ -26,30 +26,6 @@ func newDropper[T float](op bench.Op) dropper[T] {
 // at is the counter of the generator before an element.
 func (d dropper[T]) at(element int) uint32 { return d.seed + uint32(element)*weyl }
 
-func bindDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[0])
-	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
-	return storing(ws, c, func(nt bool) func(w *worker) {
-		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) {
-			k.dropout(&dst[at], &src[at], n, d.scale, d.least, d.at(at), nt)
-		})
-	}), nil
-}
-
-// bindBiasGELUDropout is all three at once, row by row.
-func bindBiasGELUDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[2])
-	src, bias, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
-	width := len(bias)
-	return storing(ws, c, func(nt bool) func(w *worker) {
-		return eachTile(ws, len(dst), width, func(at, j, m, n int) {
-			for end := at + m*width; at < end; at += width {
-				k.addGeluDropout(&dst[at], &src[at], &bias[j], n, d.scale, d.least, d.at(at), nt)
-			}
-		})
-	}), nil
-}
-
 // addGeluThenDropout does in two steps what there is no kernel for.
 func addGeluThenDropout[T float](addGelu mapKernel[T, T], dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)) func(dst, src, y *T, n int, scale T, least, at uint32, nt bool) {
 	return func(dst, src, y *T, n int, scale T, least, at uint32, nt bool) {
