@@ -17,7 +17,7 @@ func init() {
 func bindSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k, src, dst := storedKernelsFor[S, T](ws), data[S](ws, c[0].In[0]), data[S](ws, c.Output())
 	n := widthOf(c.Output())
-	return inRepeats(ws, c, 0, n, func(room *T, nt bool, i, _, m int) {
+	return inRepeats(ws, c, 0, n, func(room *T, nt nontemporal, i, _, m int) {
 		k.softmaxBy(room, nt, dst[i*n:], n, src[i*n:], n, nil, 0, m, n, 1)
 	})
 }
@@ -34,7 +34,7 @@ func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 	}
 	k := storedKernelsFor[S, T](ws)
 	return elementwise(ws, nameOf(ws, c), eachRow(rows, data[S](ws, c.Output()), data[S](ws, c[0].In[0]), func(w *worker, to, from []S) {
-		k.softmaxBy(rooms.of(w, false), false, to, rows.sk, from, rows.sk, nil, 0, 1, len(from), 1)
+		k.softmaxBy(rooms.of(w, cached), cached, to, rows.sk, from, rows.sk, nil, 0, 1, len(from), 1)
 	})), nil
 }
 

@@ -69,7 +69,7 @@ func mapped[S inMemory, T float](ws *workspace, c bench.Chain, m mapping[S, T]) 
 	if len(m.y) > 0 {
 		width = len(m.y)
 	}
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return eachTile(ws, len(dst), width, func(at, j, rows, n int) {
 			var y *S
 			if len(m.y) > 0 {
@@ -83,7 +83,7 @@ func mapped[S inMemory, T float](ws *workspace, c bench.Chain, m mapping[S, T]) 
 func bindDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[0])
 	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storing(ws, c, func(nt nontemporal) func(w *worker) {
 		return eachTile(ws, len(dst), len(dst), func(at, _, _, n int) {
 			k.dropout(&dst[at], &src[at], n, d.scale, d.least, d.at(at), nt)
 		})
@@ -95,7 +95,7 @@ func bindBiasGELUDropout[S inMemory, T float](ws *workspace, c bench.Chain) (*ke
 	k, d := storedKernelsFor[S, T](ws), newDropper[T](c[2])
 	src, bias, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
 	width := len(bias)
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storing(ws, c, func(nt nontemporal) func(w *worker) {
 		return eachTile(ws, len(dst), width, func(at, j, m, n int) {
 			for end := at + m*width; at < end; at += width {
 				k.addGeluDropout(&dst[at], &src[at], &bias[j], n, d.scale, d.least, d.at(at), nt)
@@ -166,7 +166,7 @@ func bindChannelBias[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel
 func perChannel[S inMemory, T float](ws *workspace, c bench.Chain, factor, summand []T) *kernel {
 	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
 	affine := storedKernelsFor[S, T](ws).affineRows
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return eachChannel(ws, c.Output(), func(at, channel, m, n int) {
 			affine(&dst[at], &src[at], &factor[channel], &summand[channel], n, n, m, n, nt)
 		})

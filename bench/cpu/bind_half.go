@@ -73,7 +73,7 @@ func newHalfSteps(ws *workspace, half halfKernels, c bench.Chain) ([]step[float3
 		add := func(dst []float32, ldd int, src []float32, lds, i0, j0, m, n int) {
 			from := y[i0*width+j0:][:(m-1)*width+n]
 			_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
-			half.addTo(&dst[0], &src[0], &from[0], ldd, lds, width, m, n, 0, 0, false)
+			half.addTo(&dst[0], &src[0], &from[0], ldd, lds, width, m, n, 0, 0, cached)
 		}
 		after, err := newHalfSteps(ws, half, c[i+1:])
 		return append(append(before, add), after...), err

@@ -42,7 +42,7 @@ func bindHalfLinearRows(ws *workspace, c bench.Chain) (*kernel, error) {
 			w.barrier()
 			for lo, hi := w.share(count, 1); lo < hi; lo += most {
 				mine := sums[lo*n : min(lo+most, hi)*n]
-				norm.rows(mine, mine, false)
+				norm.rows(mine, mine, cached)
 				half.roundSlice(out[(i+lo)*n:][:len(mine)], mine)
 			}
 		}

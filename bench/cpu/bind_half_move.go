@@ -45,7 +45,7 @@ func paired(all []uint16) (pairs []float32, last []uint16) {
 func movePairs(ws *workspace, c bench.Chain, move mapKernel[float32, float32], src []float32, last []uint16, b float32) *kernel {
 	dst, dstLast := paired(halves(ws, c.Output()))
 	parts := partsOf(ws, len(dst), lineElems)
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		move := move.storing(nt)
 		return func(w *worker) {
 			p := parts[w.id]
@@ -109,27 +109,6 @@ func rowByRow(ws *workspace, c bench.Chain, f func(i int, to []uint16)) *kernel 
 	})
 }
 
-// bindHalfTranspose makes pairs of the rows of a block, in L1, and transposes those: two
-// rows of the matrix are then next to each other in each row of the result, as they should.
-// Rows of the result are made of pairs if the matrix has an even number of rows.
 func bindHalfTranspose(ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst := halves(ws, c[0].In[0]), halves(ws, c.Output())
-	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
-	square := zipColumns
-	if m%2 != 0 {
-		square = transposeRead // there is none
-	}
-	blocks, err := blocksOf[float32](ws, crowdedWrite/4*zipColumns)
-	if err != nil {
-		return nil, err
-	}
-	zip, transpose := halfKernelsFor(ws.dtype, ws.isa).zip, vecKernelsFor[float32](ws.isa).transpose
-	return inSquares(ws, c, src, dst, square, func(w *worker, i, j, _, rows, cols int, nt bool) {
-		block := blocks[w.id]
-		for s := j; s < j+cols; s += zipColumns {
-			zip(&asBytes(block)[0], &asBytes(src[i*n+s:])[0], 2*n, rows/2)
-			to := as[float32](asBytes(dst[s*m+i:][:(zipColumns-1)*m+rows]))
-			transpose(&to[0], &block[0], &block[0], m/2, zipColumns, rows/2, zipColumns, nt)
-		}
-	}), nil
+	return inSquares(ws, c, halves(ws, c[0].In[0]), halves(ws, c.Output()), squareOf[uint16](ws.isa), vecKernelsFor[float32](ws.isa).transposeHalves)
 }

@@ -40,7 +40,7 @@ func bindHalfDepthwise(ws *workspace, c bench.Chain, s convShape) (*kernel, erro
 		channel, n := i%d.c, len(to)
 		d.rows(to, plane, weights[channel*taps:][:taps], none, buffer, p0, p1, float32(math.Inf(-1)))
 		if residual != nil {
-			half.addTo(&to[0], &to[0], &residual[at], n, n, n, 1, n, 0, 0, false)
+			half.addTo(&to[0], &to[0], &residual[at], n, n, n, 1, n, 0, 0, cached)
 		}
 		half.finish(&dst[at:][:n][0], &to[0], &p.bias[channel], n, n, 1, n, floor)
 	})

@@ -68,7 +68,7 @@ func bindLinearRows[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			w.barrier()
 			lo, hi := w.share(count, 1)
 			mine := y.data[(i+lo)*y.cols : (i+hi)*y.cols]
-			norm.rows(mine, mine, false)
+			norm.rows(mine, mine, cached)
 		}
 	}}, nil
 }

@@ -26,7 +26,7 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	index := as[int32](ws.bytes(c[0].In[1]))
 	gather := vecKernelsFor[T](ws.isa).gatherRows
 	parts, most := partsOf(ws, len(index), 1), max(1, vecCall/n) // rows of a call
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
 			p := parts[w.id]
 			for i := p.lo; i < p.hi; i += most {
@@ -55,7 +55,7 @@ func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	move, side := vecKernelsFor[T](ws.isa).copy, max(permuteRows, 1024/d)
 	high, wide := ceilDiv(p, side), ceilDiv(q, side)
 	parts := partsOf(ws, int(s.Outer)*high*wide, 1)
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
 			for b := parts[w.id].lo; b < parts[w.id].hi; b++ {
 				outer, i, j := b/(high*wide)*p*q, b/wide%high*side, b%wide*side
@@ -84,7 +84,7 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	dst, _ := words[T](ws, c.Output())
 	move := vecKernelsFor[T](ws.isa).copy
 	parts, most := partsOf(ws, len(x)/n, 1), max(1, blockElems/(n+k))
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
 			p := parts[w.id]
 			for i := p.lo; i < p.hi; i += most {
@@ -101,37 +101,48 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 // at a time, memory writes half as much. Where rows of the result begin crowdedStride bytes apart,
 // or a multiple of it, their lines share few sets of the caches, and it takes four lines of each
 // in a row: on Zen 5, 1024x1024 in L3 at 53 GB/s with two, 85 with four. Elsewhere two are better,
-// by a fifth from memory.
+// by a fifth from memory. More than crowdedRows rows share few sets as well: of halves, two lines are better,
+// by a fifth on Zen 4.
 const (
 	transposeRead  = 1024
 	transposeWrite = 128
 	crowdedStride  = 2048
 	crowdedWrite   = 256
+	crowdedRows    = 64
 )
 
 func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	src, dst := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
-	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
-	transpose := vecKernelsFor[T](ws.isa).transpose
-	return inSquares(ws, c, src, dst, squareOf[T](ws.isa), func(_ *worker, i, j, next, rows, cols int, nt bool) {
-		transpose(&dst[j*m+i], &src[i*n+j], &src[next], m, n, rows, cols, nt)
-	}), nil
+	return inSquares(ws, c, data[T](ws, c[0].In[0]), data[T](ws, c.Output()), squareOf[T](ws.isa), vecKernelsFor[T](ws.isa).transpose)
 }
 
-// inSquares cuts a matrix into blocks, one row of them after the other, and lets whole
-// transpose what it can of each: rows x cols elements from (i, j) on, multiples of square. The
-// block that follows begins at src[next].
-func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, whole func(w *worker, i, j, next, rows, cols int, nt bool)) *kernel {
+// inSquares cuts a matrix into blocks, one row of them after the other, and transposes the squares of each, while the
+// block that follows is fetched. Squares that reach beyond the matrix are transposed in a room of their own.
+func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square int, transpose transposition[E]) (*kernel, error) {
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
-	var e E
-	size := int(unsafe.Sizeof(e))
+	size := int(unsafe.Sizeof(src[0]))
 	high, wide := transposeWrite/size, transposeRead/size
 	if m*size%crowdedStride == 0 {
-		high = crowdedWrite / size
+		high = min(crowdedWrite/size, crowdedRows)
 	}
 	across := ceilDiv(n, wide)
 	parts := partsOf(ws, ceilDiv(m, high)*across, 1)
-	body := func(nt bool) func(w *worker) {
+	rooms, err := blocksOf[float64](ws, ceilDiv(2*square*square*size, 8))
+	if err != nil {
+		return nil, err
+	}
+	edge := func(w *worker, i, j int) {
+		room := as[E](asBytes(rooms[w.id]))
+		in, out := room[:square*square], room[square*square:][:square*square]
+		rows, cols := min(square, m-i), min(square, n-j)
+		for r := range rows {
+			copy(in[r*square:][:cols], src[(i+r)*n+j:])
+		}
+		transpose(&out[0], &in[0], &in[0], square, square, square, square, cached)
+		for s := range cols {
+			copy(dst[(j+s)*m+i:][:rows], out[s*square:])
+		}
+	}
+	body := func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
 			p := parts[w.id]
 			for b := p.lo; b < p.hi; b++ {
@@ -140,15 +151,15 @@ func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, wh
 				wholeRows, wholeCols := rows/square*square, cols/square*square
 				if wholeRows > 0 && wholeCols > 0 {
 					next := min(b+1, p.hi-1)
-					whole(w, i, j, next/across*high*n+next%across*wide, wholeRows, wholeCols, nt)
+					transpose(&dst[j*m+i], &src[i*n+j], &src[next/across*high*n+next%across*wide], m, n, wholeRows, wholeCols, nt)
 				}
-				for r := i; r < i+rows; r++ {
-					first := j
-					if r < i+wholeRows {
-						first += wholeCols
+				for r := 0; r < rows; r += square {
+					first := 0
+					if r < wholeRows {
+						first = wholeCols
 					}
-					for s := first; s < j+cols; s++ {
-						dst[s*m+r] = src[r*n+s]
+					for s := first; s < cols; s += square {
+						edge(w, i+r, j+s)
 					}
 				}
 			}
@@ -156,7 +167,7 @@ func inSquares[E any](ws *workspace, c bench.Chain, src, dst []E, square int, wh
 	}
 	const line = 64
 	if m*size%line != 0 { // rows of the result share lines
-		return elementwise(ws, c.String(), body(false))
+		return elementwise(ws, nameOf(ws, c), body(cached)), nil
 	}
-	return storing(ws, c, body)
+	return storing(ws, c, body), nil
 }

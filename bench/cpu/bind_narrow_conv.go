@@ -88,7 +88,7 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights func() []
 	return weights, func(sums []byte, channel, at, m, n int) {
 		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
 		if residual != nil {
-			half.addTo(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n, 0, 0, false)
+			half.addTo(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n, 0, 0, cached)
 		}
 		half.finish(&to[0], &tile[0], &p.bias[channel:][:m][0], pixels, nr, m, n, floor)
 	}

@@ -88,7 +88,7 @@ const (
 )
 
 // bindReduceCols lets each worker reduce its rows to one, and then its columns of those. What comes from memory
-// is paced, and what comes from L3 is not: it is tried which that is, as storing does.
+// is fetched far ahead, and what comes from L3 is not: it is tried which that is, as storing does.
 func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		near, err := reduceCols[S, T](ws, c, r, false)
@@ -99,8 +99,8 @@ func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 		if err != nil {
 			return nil, err
 		}
-		far.name += "_paced"
-		return tried(ws, c, far, near), nil
+		far.name += "_far"
+		return tried(ws, c, []*kernel{near, far}), nil
 	}
 }
 

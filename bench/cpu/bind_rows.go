@@ -19,12 +19,12 @@ func bindLayerNorm[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, 
 	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
 	n := widthOf(c.Output())
 	if len(c) == 1 {
-		return storing(ws, c, func(nt bool) func(w *worker) {
+		return storing(ws, c, func(nt nontemporal) func(w *worker) {
 			return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*n:hi*n], src[lo*n:hi*n], nt) })
 		}), nil
 	}
 	y := data[S](ws, c[0].In[1])
-	return inRepeats(ws, c, len(y)/n, 2*n, func(room *T, nt bool, i, j, m int) {
+	return inRepeats(ws, c, len(y)/n, 2*n, func(room *T, nt nontemporal, i, j, m int) {
 		norm.ofSum(room, dst[i*n:][:m*n], src[i*n:][:m*n], y[j*n:][:m*n], nt)
 	})
 }
@@ -34,7 +34,7 @@ func bindRMSNorm[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, er
 	norm := newRMSNorm[S, T](ws, c[0])
 	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
 	n := widthOf(c.Output())
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storing(ws, c, func(nt nontemporal) func(w *worker) {
 		return inRows(ws, c, func(lo, hi int) { norm.rows(dst[lo*n:hi*n], src[lo*n:hi*n], nt) })
 	}), nil
 }
@@ -59,14 +59,14 @@ func bindMaskedSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 	if rows == 1 {
 		rows, ldm = 0, 0 // for all of them, so that one call can have many
 	}
-	return inRepeats(ws, c, rows, n, func(room *T, nt bool, i, j, m int) {
+	return inRepeats(ws, c, rows, n, func(room *T, nt nontemporal, i, j, m int) {
 		k.softmaxBy(room, nt, dst[i*n:], n, src[i*n:], n, mask[j*ldm:], ldm, m, n, 1)
 	})
 }
 
 // inRepeats lets each worker run f over its rows of the output: m of them from row i on,
 // which meet those from row j on of a matrix of so many rows that repeat, or of as many as the output if that is 0. There is room for so many elements where f needs it.
-func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(room *T, nt bool, i, j, m int)) (*kernel, error) {
+func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(room *T, nt nontemporal, i, j, m int)) (*kernel, error) {
 	all := int(c.Output().Elems()) / widthOf(c.Output())
 	if rows == 0 {
 		rows = all
@@ -76,7 +76,7 @@ func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(ro
 		return nil, err
 	}
 	parts := partsOf(ws, all, 1)
-	return storing(ws, c, func(nt bool) func(w *worker) {
+	return storing(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
 			p := parts[w.id]
 			for i, j := p.lo, p.lo%rows; i < p.hi; j = 0 {
@@ -100,8 +100,8 @@ func roomsOf[T float](ws *workspace, elems int) (rooms[T], error) {
 }
 
 // of is nil where a row can be computed in the place of its result.
-func (r rooms[T]) of(w *worker, nt bool) *T {
-	if nt || r.always {
+func (r rooms[T]) of(w *worker, nt nontemporal) *T {
+	if nt != cached || r.always {
 		return &r.blocks[w.id][0]
 	}
 	return nil

@@ -18,7 +18,7 @@ func init() {
 // bindStream lets each worker run the kernel over its own part of the arrays.
 // Beyond L2 the widest vectors are not always the fastest (on some servers stores
 // of 64 bytes are slower than those of 32), nor the hardware the one that looks ahead best, so each family is
-// tried there, with fetching ahead and without, and the best one is taken, and named.
+// tried there, with fetching ahead, near or far, and without, and the best one is taken, and named.
 func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	isas, err := ISAs()
@@ -97,8 +97,8 @@ type streamRun struct {
 // implementation names the kernel.
 func (s *streamRun) implementation() string {
 	name := fmt.Sprintf("stream_%s_%s", s.name, s.isa)
-	if s.ahead {
-		name += "_prefetch"
+	if s.ahead != "" {
+		name += "_" + s.ahead
 	}
 	return name
 }

@@ -250,6 +250,6 @@ func (m *pixelMajor[T]) finish(b *pixelBlock[T], f, image, from, to int, sums []
 	at := (image*m.k+f*m.nr)*b.ld + j0
 	m.gemm.transposed(b.y[at:], b.ld, sums, m.nr, n, cols)
 	if b.residual != nil {
-		b.add(&b.y[at], &b.y[at], &b.residual[at], b.ld, b.ld, b.ld, cols, n, 1, 0, false)
+		b.add(&b.y[at], &b.y[at], &b.residual[at], b.ld, b.ld, b.ld, cols, n, 1, 0, cached)
 	}
 }

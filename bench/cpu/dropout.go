@@ -27,9 +27,9 @@ func newDropper[T float](op bench.Op) dropper[T] {
 func (d dropper[T]) at(element int) uint32 { return d.seed + uint32(element)*weyl }
 
 // addGeluThenDropout does in two steps what there is no kernel for.
-func addGeluThenDropout[T float](addGelu mapKernel[T, T], dropout func(dst, src *T, n int, scale T, least, at uint32, nt bool)) func(dst, src, y *T, n int, scale T, least, at uint32, nt bool) {
-	return func(dst, src, y *T, n int, scale T, least, at uint32, nt bool) {
-		addGelu(dst, src, y, n, n, n, 1, n, 0, 0, false)
+func addGeluThenDropout[T float](addGelu mapKernel[T, T], dropout func(dst, src *T, n int, scale T, least, at uint32, nt nontemporal)) func(dst, src, y *T, n int, scale T, least, at uint32, nt nontemporal) {
+	return func(dst, src, y *T, n int, scale T, least, at uint32, nt nontemporal) {
+		addGelu(dst, src, y, n, n, n, 1, n, 0, 0, cached)
 		dropout(dst, dst, n, scale, least, at, nt)
 	}
 }

@@ -24,7 +24,7 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 
 // rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
 // past the caches.
-func (l *layerNorm[S, T]) rows(dst, src []S, nt bool) {
+func (l *layerNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 	n := len(l.gamma)
 	if l.long.takes(dst, nt) {
 		l.long.rows(dst, src, nil)
@@ -37,7 +37,7 @@ func (l *layerNorm[S, T]) rows(dst, src []S, nt bool) {
 }
 
 // ofSum writes the norms of the rows of src + y, for which halves, and nt, need room for two rows.
-func (l *layerNorm[S, T]) ofSum(room *T, dst, src, y []S, nt bool) {
+func (l *layerNorm[S, T]) ofSum(room *T, dst, src, y []S, nt nontemporal) {
 	n := len(l.gamma)
 	if l.longSum.takes(dst, nt) {
 		l.longSum.rows(dst, src, y)
@@ -67,7 +67,7 @@ func newRMSNorm[S inMemory, T float](ws *workspace, op bench.Op) *rmsNorm[S, T] 
 
 // rows writes the norms of the rows that src holds; dst may be src. With nt they are stored
 // past the caches.
-func (r *rmsNorm[S, T]) rows(dst, src []S, nt bool) {
+func (r *rmsNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 	n := len(r.gamma)
 	if r.long.takes(dst, nt) {
 		r.long.rows(dst, src, nil)

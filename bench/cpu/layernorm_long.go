@@ -40,8 +40,8 @@ func newLongNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], 
 }
 
 // takes tells whether there are such rows, to be stored past the caches, for which each has to begin a line.
-func (l *longNorm[S, T]) takes(dst []S, nt bool) bool {
-	return l != nil && nt && (uintptr(unsafe.Pointer(&dst[0]))|uintptr(len(l.gamma))*unsafe.Sizeof(dst[0]))%64 == 0
+func (l *longNorm[S, T]) takes(dst []S, nt nontemporal) bool {
+	return l != nil && nt != cached && (uintptr(unsafe.Pointer(&dst[0]))|uintptr(len(l.gamma))*unsafe.Sizeof(dst[0]))%64 == 0
 }
 
 // rowMoments are the sums of a row, and what follows from them: see norms in asm/vec.

@@ -18,8 +18,8 @@ type memory struct {
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
 	open   int   // workspaces
-	// tried says of results of the open workspaces which of two kernels writes them: see storing.
-	tried map[triedKey]bool
+	// tried says of results of the open workspaces which of several kernels writes them: see storing.
+	tried map[triedKey]int
 }
 
 // arenaBytes is the smallest arena.
@@ -52,7 +52,7 @@ func (m *memory) fresh() bool { return m.arenas[len(m.arenas)-1].fresh() }
 // enter counts a workspace that is opened.
 func (m *memory) enter() {
 	if m.open++; m.tried == nil {
-		m.tried = map[triedKey]bool{}
+		m.tried = map[triedKey]int{}
 	}
 }
 

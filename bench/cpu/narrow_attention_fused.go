@@ -174,6 +174,6 @@ func (x *narrowAttention) multiplyRows(p onlineRows, factor []float32) {
 	nr, tile := x.qkPlan.nr, x.qkPlan.mr*x.qkPlan.nr
 	for j := range x.columns() {
 		acc := p.acc[j*tile:][:tile]
-		x.vec.affineRows(&acc[0], &acc[0], &factor[0], &x.zeros[0], nr, nr, p.n, nr, false)
+		x.vec.affineRows(&acc[0], &acc[0], &factor[0], &x.zeros[0], nr, nr, p.n, nr, cached)
 	}
 }

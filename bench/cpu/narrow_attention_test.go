@@ -96,7 +96,7 @@ func TestHalfScale(t *testing.T) {
 						e.Set(asBytes(want), int64(j), float64(float32(e.Get(asBytes(src), int64(j))*float64(a))))
 					}
 				}
-				f(&dst[0], &src[0], nil, ld, ld, 0, m, n, a, 0, false)
+				f(&dst[0], &src[0], nil, ld, ld, 0, m, n, a, 0, cached)
 				sameNumbers(t, fmt.Sprintf("%s: %dx%d times %g", d, m, n, a), d, dst, want)
 			}
 			all := make([]uint16, 1<<16)

@@ -118,10 +118,10 @@ func benchNarrowElementwise(b *testing.B, bytes int) {
 			}
 		}
 		runs = append(runs,
-			run{"relu_" + string(d), bytes, inCalls(func(at, m int) { c.relu(&dst[at], &src[at], nil, cols, cols, 0, m, cols, 0, 0, false) })},
-			run{"bias_" + string(d), bytes, inCalls(func(at, m int) { c.add(&dst[at], &src[at], &row[0], cols, cols, 0, m, cols, 0, 0, false) })},
+			run{"relu_" + string(d), bytes, inCalls(func(at, m int) { c.relu(&dst[at], &src[at], nil, cols, cols, 0, m, cols, 0, 0, cached) })},
+			run{"bias_" + string(d), bytes, inCalls(func(at, m int) { c.add(&dst[at], &src[at], &row[0], cols, cols, 0, m, cols, 0, 0, cached) })},
 			run{"norm_" + string(d), bytes, inCalls(func(at, m int) {
-				c.affineRows(&dst[at], &src[at], &factors[0], &factors[0], cols, cols, m, cols, false)
+				c.affineRows(&dst[at], &src[at], &factors[0], &factors[0], cols, cols, m, cols, cached)
 			})},
 			run{"gelu_" + string(d), bytes, func() { c.gelu.slice(dst, src, nil, 0, 0) }})
 	}

@@ -199,8 +199,8 @@ func TestRowsOfNarrow(t *testing.T) {
 					}
 					got, want := guardedHalves(t, (m-1)*ldd+n, front), make([]uint16, (m-1)*ldd+n)
 					clear(got)
-					halfKernelsFor(d, isa).affineRows(&got[0], &x[0], &gains[0], &summands[0], ldd, lds, m, n, false)
-					halfKernelsFor(d, Portable).affineRows(&want[0], &x[0], &gains[0], &summands[0], ldd, lds, m, n, false)
+					halfKernelsFor(d, isa).affineRows(&got[0], &x[0], &gains[0], &summands[0], ldd, lds, m, n, cached)
+					halfKernelsFor(d, Portable).affineRows(&want[0], &x[0], &gains[0], &summands[0], ldd, lds, m, n, cached)
 					neighbours(t, fmt.Sprintf("%s: affineRows %dx%d", d, m, n), d, got, want)
 				}
 			}
@@ -226,7 +226,7 @@ func TestRowsByHand(t *testing.T) {
 		for i, v := range []float64{1, 2, 3, -4} {
 			element.Of(d).Set(asBytes(x), int64(i), v)
 		}
-		halfKernelsFor(d, Portable).affineRows(&x[0], &x[0], &[]float32{2, 0.5}[0], &[]float32{1, -1}[0], 2, 2, 2, 2, false)
+		halfKernelsFor(d, Portable).affineRows(&x[0], &x[0], &[]float32{2, 0.5}[0], &[]float32{1, -1}[0], 2, 2, 2, 2, cached)
 		for i, want := range []float64{3, 5, 0.5, -3} {
 			if got := element.Of(d).Get(asBytes(x), int64(i)); got != want {
 				t.Errorf("%s: affineRows [%d] = %g, want %g", d, i, got, want)

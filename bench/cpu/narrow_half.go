@@ -21,13 +21,7 @@ type halfKernels struct {
 	roundAhead func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// finish rounds max(src[i*lds+j] + bias[i], floor), NaN for NaN.
 	finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
-	// zip interleaves zipColumns columns of two rows, for pairs of rows ld bytes apart: of the
-	// pairs of columns that it writes, those of two rows follow those of the two before.
-	zip func(dst, src *byte, ld, pairs int)
 }
-
-// zipColumns is the number of columns that zip takes.
-const zipColumns = 32
 
 // halfKernelsFor is the table of an instruction set.
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -71,18 +65,6 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 				}
 			}
 		},
-		zip: zipPortable,
-	}
-}
-
-func zipPortable(dst, src *byte, ld, pairs int) {
-	to := as[uint16](unsafe.Slice(dst, pairs*zipColumns*4))
-	from := unsafe.Slice(src, (2*pairs-1)*ld+zipColumns*2)
-	for i := range 2 * pairs {
-		row := as[uint16](from[i*ld:])
-		for j := range zipColumns {
-			to[(i/2*zipColumns+j)*2+i%2] = row[j]
-		}
 	}
 }
 

@@ -15,17 +15,17 @@ func halfAssembly(d schema.DType, isa ISA) (halfKernels, bool) {
 	case d == schema.FP16:
 		return halfKernels{
 			storedKernels: fp16AVX512, widen: widenFP16AVX512,
-			round: roundFP16AVX512, roundAhead: roundAheadFP16AVX512, finish: finishFP16AVX512, zip: narrowPackPairsAVX512,
+			round: roundFP16AVX512, roundAhead: roundAheadFP16AVX512, finish: finishFP16AVX512,
 		}, true
 	case cpuid.CPU.Supports(cpuid.AVX512BF16):
 		return halfKernels{
 			storedKernels: bf16AVX512, widen: widenBF16AVX512,
-			round: roundBF16AVX512BF16, roundAhead: roundAheadBF16AVX512BF16, finish: finishBF16AVX512BF16, zip: narrowPackPairsAVX512,
+			round: roundBF16AVX512BF16, roundAhead: roundAheadBF16AVX512BF16, finish: finishBF16AVX512BF16,
 		}, true
 	}
 	return halfKernels{
 		widen: widenBF16AVX512,
-		round: roundBF16AVX512, roundAhead: roundAheadBF16AVX512, finish: finishBF16AVX512, zip: narrowPackPairsAVX512,
+		round: roundBF16AVX512, roundAhead: roundAheadBF16AVX512, finish: finishBF16AVX512,
 	}, true
 }
 

@@ -77,12 +77,12 @@ func TestHalfFunctions(t *testing.T) {
 				}
 				// The same at every length, on both sides of guard pages, past the caches or not.
 				for n := 1; n <= 150; n++ {
-					for _, nt := range []bool{false, true} {
+					for _, nt := range everyNontemporal {
 						from := 0x3f00 + 64*n
 						src, dst := guardedHalves(t, n, n%2 == 0), guardedHalves(t, n, n%2 == 0)
 						copy(src, all[from:])
 						k.kernel.storing(nt).slice(dst, src, nil, 0, 0)
-						sameHalves(t, fmt.Sprintf("%s: %s of %d, nt %t", d, name, n, nt), d, dst, got[from:from+n])
+						sameHalves(t, fmt.Sprintf("%s: %s of %d%s", d, name, n, nt.suffix()), d, dst, got[from:from+n])
 					}
 				}
 			}
@@ -106,7 +106,10 @@ func TestHalfRowKernels(t *testing.T) {
 func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	r := rand.New(rand.NewPCG(uint64(n), 8))
 	k, twin := halfKernelsFor(d, isa), halfKernelsFor(d, Portable)
-	front, nt := n%2 == 0, n%32 == 0
+	front, nt := n%2 == 0, cached
+	if n%32 == 0 {
+		nt = pastCaches + nontemporal(n/32%2)
+	}
 	halvesOf := func(count int) []uint16 {
 		x := guardedHalves(t, count, front)
 		for i := range x {
@@ -141,19 +144,19 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	}
 	for _, with := range []*uint16{nil, &y[0]} {
 		k.softmaxRows(&got[0], &src[0], with, &room[0], n, n, n, m, n, 0.75, nt)
-		twin.softmaxRows(&want[0], &src[0], with, nil, n, n, n, m, n, 0.75, false)
+		twin.softmaxRows(&want[0], &src[0], with, nil, n, n, n, m, n, 0.75, cached)
 		compare("softmaxRows")
 	}
 	k.layerNorm(&got[0], &src[0], &gamma1[0], &beta[0], n, n, m, n, eps, nt)
-	twin.layerNorm(&want[0], &src[0], &gamma1[0], &beta[0], n, n, m, n, eps, false)
+	twin.layerNorm(&want[0], &src[0], &gamma1[0], &beta[0], n, n, m, n, eps, cached)
 	compare("layerNorm")
 	k.addLayerNorm(&got[0], &src[0], &y[0], &gamma1[0], &beta[0], &room[0], n, n, n, m, n, eps, nt)
-	twin.addLayerNorm(&want[0], &src[0], &y[0], &gamma1[0], &beta[0], nil, n, n, n, m, n, eps, false)
+	twin.addLayerNorm(&want[0], &src[0], &y[0], &gamma1[0], &beta[0], nil, n, n, n, m, n, eps, cached)
 	compare("addLayerNorm")
 	k.rmsNorm(&got[0], &src[0], &gamma1[0], n, n, m, n, eps, nt)
-	twin.rmsNorm(&want[0], &src[0], &gamma1[0], n, n, m, n, eps, false)
+	twin.rmsNorm(&want[0], &src[0], &gamma1[0], n, n, m, n, eps, cached)
 	compare("rmsNorm")
-	if k.layerBlock != nil && nt {
+	if k.layerBlock != nil && nt != cached {
 		copy(got, want)
 		sum, squares := k.layerBlock(&got[0], &src[0], nil, &y[0], nil, &gamma1[0], &beta[0], n, 0.25, 1.5, 0.5)
 		var wantSum, wantSquares float64
@@ -167,10 +170,10 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 		near("layerBlock", []float32{sum, squares}, []float32{float32(wantSum), float32(wantSquares)}, 1e-5*float64(n))
 	}
 	k.dropout(&got[0], &src[0], m*n, 1.5, 1<<29, 77, nt)
-	twin.dropout(&want[0], &src[0], m*n, 1.5, 1<<29, 77, false)
+	twin.dropout(&want[0], &src[0], m*n, 1.5, 1<<29, 77, cached)
 	compare("dropout")
 	k.addGeluDropout(&got[0], &src[0], &y[0], m*n, 1.5, 1<<29, 77, nt)
-	twin.addGeluDropout(&want[0], &src[0], &y[0], m*n, 1.5, 1<<29, 77, false)
+	twin.addGeluDropout(&want[0], &src[0], &y[0], m*n, 1.5, 1<<29, 77, cached)
 	compare("addGeluDropout")
 	for name, f := range map[string][2]func(dst *float32, src *uint16, lds, m, n int){
 		"rowSums": {k.rowSums, twin.rowSums}, "rowMaxes": {k.rowMaxes, twin.rowMaxes},
@@ -206,7 +209,7 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	}
 	factors, summands := one(m), one(m)
 	k.affineRows(&got[0], &src[0], &factors[0], &summands[0], n, n, m, n, nt)
-	twin.affineRows(&want[0], &src[0], &factors[0], &summands[0], n, n, m, n, false)
+	twin.affineRows(&want[0], &src[0], &factors[0], &summands[0], n, n, m, n, cached)
 	compare("affineRows")
 }
 
@@ -233,7 +236,7 @@ func TestHalfLongNorms(t *testing.T) {
 				l1 := cacheSizes{L1: 4096}
 				check := func(name string, long *longNorm[uint16, float32], with []uint16) {
 					t.Helper()
-					if !long.takes(dst, true) {
+					if !long.takes(dst, pastCaches) {
 						t.Fatalf("%s: rows of %d lie in the caches or begin no lines", name, n)
 					}
 					clear(dst)
@@ -245,11 +248,11 @@ func TestHalfLongNorms(t *testing.T) {
 						}
 					}
 				}
-				twin.layerNorm(&want[0], &src[0], &gains[0], &beta[0], n, n, m, n, eps, false)
+				twin.layerNorm(&want[0], &src[0], &gains[0], &beta[0], n, n, m, n, eps, cached)
 				check("layer norm", newLongNorm(l1, k.layerBlock, k.rowSums, gains, beta, eps), nil)
-				twin.addLayerNorm(&want[0], &src[0], &y[0], &gains[0], &beta[0], nil, n, n, n, m, n, eps, false)
+				twin.addLayerNorm(&want[0], &src[0], &y[0], &gains[0], &beta[0], nil, n, n, n, m, n, eps, cached)
 				check("layer norm of sums", newLongNorm(l1, k.addLayerBlock, k.rowSums, gains, beta, eps), y)
-				twin.rmsNorm(&want[0], &src[0], &gains[0], n, n, m, n, eps, false)
+				twin.rmsNorm(&want[0], &src[0], &gains[0], n, n, m, n, eps, cached)
 				check("root mean square", newLongNorm(l1, k.rmsBlock, k.rowSums, gains, nil, eps), nil)
 			}
 		}

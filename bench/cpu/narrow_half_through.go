@@ -4,7 +4,7 @@ package cpu
 // stays in L1, and rounded from there.
 func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16, float32] {
 	mapped := func(f mapKernel[float32, float32]) mapKernel[uint16, float32] {
-		return func(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, _ bool) {
+		return func(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, _ nontemporal) {
 			var second []float32
 			if y != nil {
 				second = make([]float32, min(n, blockElems))
@@ -15,14 +15,14 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 					z = &second[0]
 					half.widenRow(second[:len(x)], at(y, i*ldy+j))
 				}
-				f(&x[0], &x[0], z, len(x), len(x), len(x), 1, len(x), a, b, false)
+				f(&x[0], &x[0], z, len(x), len(x), len(x), 1, len(x), a, b, cached)
 			})
 		}
 	}
 	joined := func(f mapKernel[float32, float32]) joinKernel[uint16, float32] {
-		return func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, _ bool) {
+		return func(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, _ nontemporal) {
 			half.eachRow(y, ldy, m, n, func(z []float32, i int) {
-				f(at(dst, i*ldd), at(src, i*lds), &z[0], n, n, n, 1, n, a, b, false)
+				f(at(dst, i*ldd), at(src, i*lds), &z[0], n, n, n, 1, n, a, b, cached)
 			})
 		}
 	}
@@ -54,9 +54,9 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 		addFar:   addTo,
 		maxTo:    joined(k.max),
 		maxFar:   joined(k.max),
-		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int, _ bool) {
+		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int, _ nontemporal) {
 			half.eachBlock(dst, src, ldd, lds, m, n, func(x []float32, i, _ int) {
-				k.affineRows(&x[0], &x[0], at(a, i), at(b, i), len(x), len(x), 1, len(x), false)
+				k.affineRows(&x[0], &x[0], at(a, i), at(b, i), len(x), len(x), 1, len(x), cached)
 			})
 		},
 		rowSums:  toOne(k.rowSums),
@@ -74,43 +74,43 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 			}
 			return sum
 		},
-		layerNorm: func(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, _ bool) {
+		layerNorm: func(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, _ nontemporal) {
 			half.eachRow(src, lds, m, n, func(x []float32, i int) {
-				k.layerNorm(&x[0], &x[0], gamma, beta, n, n, 1, n, eps, false)
+				k.layerNorm(&x[0], &x[0], gamma, beta, n, n, 1, n, eps, cached)
 				half.round(at(dst, i*ldd), &x[0], n, n, 1, n)
 			})
 		},
-		addLayerNorm: func(dst, src, y *uint16, gamma, beta, _ *float32, ldd, lds, ldy, m, n int, eps float32, _ bool) {
+		addLayerNorm: func(dst, src, y *uint16, gamma, beta, _ *float32, ldd, lds, ldy, m, n int, eps float32, _ nontemporal) {
 			half.eachRow(src, lds, m, n, func(x []float32, i int) {
-				addTo(&x[0], &x[0], at(y, i*ldy), n, n, n, 1, n, 0, 0, false)
-				k.layerNorm(&x[0], &x[0], gamma, beta, n, n, 1, n, eps, false)
+				addTo(&x[0], &x[0], at(y, i*ldy), n, n, n, 1, n, 0, 0, cached)
+				k.layerNorm(&x[0], &x[0], gamma, beta, n, n, 1, n, eps, cached)
 				half.round(at(dst, i*ldd), &x[0], n, n, 1, n)
 			})
 		},
-		rmsNorm: func(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, _ bool) {
+		rmsNorm: func(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, _ nontemporal) {
 			half.eachRow(src, lds, m, n, func(x []float32, i int) {
-				k.rmsNorm(&x[0], &x[0], gamma, n, n, 1, n, eps, false)
+				k.rmsNorm(&x[0], &x[0], gamma, n, n, 1, n, eps, cached)
 				half.round(at(dst, i*ldd), &x[0], n, n, 1, n)
 			})
 		},
-		dropout: func(dst, src *uint16, n int, scale float32, least, counter uint32, _ bool) {
+		dropout: func(dst, src *uint16, n int, scale float32, least, counter uint32, _ nontemporal) {
 			half.eachBlock(dst, src, n, n, 1, n, func(x []float32, _, j int) {
-				k.dropout(&x[0], &x[0], len(x), scale, least, counter+uint32(j)*weyl, false)
+				k.dropout(&x[0], &x[0], len(x), scale, least, counter+uint32(j)*weyl, cached)
 			})
 		},
-		addGeluDropout: func(dst, src, y *uint16, n int, scale float32, least, counter uint32, _ bool) {
+		addGeluDropout: func(dst, src, y *uint16, n int, scale float32, least, counter uint32, _ nontemporal) {
 			half.eachBlock(dst, src, n, n, 1, n, func(x []float32, _, j int) {
-				addTo(&x[0], &x[0], at(y, j), len(x), len(x), len(x), 1, len(x), 0, 0, false)
+				addTo(&x[0], &x[0], at(y, j), len(x), len(x), len(x), 1, len(x), 0, 0, cached)
 				k.gelu.slice(x, x, nil, 0, 0)
-				k.dropout(&x[0], &x[0], len(x), scale, least, counter+uint32(j)*weyl, false)
+				k.dropout(&x[0], &x[0], len(x), scale, least, counter+uint32(j)*weyl, cached)
 			})
 		},
-		softmaxRows: func(dst, src, y *uint16, _ *float32, ldd, lds, ldy, m, n int, scale float32, _ bool) {
+		softmaxRows: func(dst, src, y *uint16, _ *float32, ldd, lds, ldy, m, n int, scale float32, _ nontemporal) {
 			half.eachRow(src, lds, m, n, func(x []float32, i int) {
 				if y != nil {
-					addTo(&x[0], &x[0], at(y, i*ldy), n, n, n, 1, n, 0, 0, false)
+					addTo(&x[0], &x[0], at(y, i*ldy), n, n, n, 1, n, 0, 0, cached)
 				}
-				k.softmaxRows(&x[0], &x[0], nil, nil, n, n, n, 1, n, scale, false)
+				k.softmaxRows(&x[0], &x[0], nil, nil, n, n, n, 1, n, scale, cached)
 				half.round(at(dst, i*ldd), &x[0], n, n, 1, n)
 			})
 		},

@@ -66,7 +66,7 @@ func testSoftmax[T float](t *testing.T, isa ISA) {
 		original := append([]T{}, x...)
 		k.softmax(y, ld, x, ld, nil, 0, rows, n, scale)
 		k.softmax(masked, ld, x, ld, mask, ld, rows, n, scale)
-		k.softmaxBy(&room[0], true, past, ld, x, ld, mask, ld, rows, n, scale)
+		k.softmaxBy(&room[0], pastCaches, past, ld, x, ld, mask, ld, rows, n, scale)
 		k.softmax(x, ld, x, ld, nil, 0, rows, n, scale)
 		for _, c := range []struct{ from, got []T }{{original, y}, {original, x}, {sums, masked}, {sums, past}} {
 			for i := range rows {

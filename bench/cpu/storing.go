@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math"
 	"time"
 
 	"hwcal/bench"
@@ -9,10 +10,22 @@ import (
 // A store to memory reads the line that it writes into the caches first. Stores past the
 // caches ("non-temporal", nt) spare that, and lose where the result would have stayed in a
 // cache. What a last level holds is known only to those who measure it: a virtual machine
-// claims the host's. So where the result does not fit into L2 both ways are tried on the
+// claims the host's. So where the result does not fit into L2 the ways are tried on the
 // case itself, once: whoever binds the same operations to the same tensors again gets the same
 // code, in other memory too. An operation of a chain is tried with a reader behind it, as its
 // result is read: in L3 stores past the caches are a draw alone, and cost half of what follows.
+
+// nontemporal says how a kernel passes the caches.
+type nontemporal uint8
+
+const (
+	cached     nontemporal = iota // not at all
+	pastCaches                    // results are stored past them
+	farAhead                      // and what is read is fetched far ahead: see loops in asm/vec
+)
+
+// suffix of the name of a kernel.
+func (nt nontemporal) suffix() string { return [...]string{"", "_nt", "_nt_far"}[nt] }
 
 // triedKey tells results apart: by the kernel family, the operations, and the tensor that they write.
 type triedKey struct {
@@ -22,35 +35,43 @@ type triedKey struct {
 }
 
 // storing is a kernel whose result may be stored past the caches, if that is faster.
-func storing(ws *workspace, c bench.Chain, body func(nt bool) func(w *worker)) *kernel {
-	plain := elementwise(ws, nameOf(ws, c), body(false))
+func storing(ws *workspace, c bench.Chain, body func(nt nontemporal) func(w *worker)) *kernel {
+	return storingIn(ws, c, body, pastCaches)
+}
+
+// storingFar is one that may fetch far ahead, too.
+func storingFar(ws *workspace, c bench.Chain, body func(nt nontemporal) func(w *worker)) *kernel {
+	return storingIn(ws, c, body, pastCaches, farAhead)
+}
+
+func storingIn(ws *workspace, c bench.Chain, body func(nt nontemporal) func(w *worker), ways ...nontemporal) *kernel {
+	all := []*kernel{elementwise(ws, nameOf(ws, c), body(cached))}
 	if !hasFarKernels(ws.isa, ws.dtype) || !ws.beyondL2(int(c.Output().Bytes(ws.dtype))) {
-		return plain
+		return all[0]
 	}
-	past := body(true)
-	k := &kernel{name: plain.name + "_nt", body: func(w *worker) {
-		past(w)
-		storeFence()
-	}}
+	for _, nt := range ways {
+		f := body(nt)
+		all = append(all, &kernel{name: all[0].name + nt.suffix(), body: func(w *worker) {
+			f(w)
+			storeFence()
+		}})
+	}
 	var then []func(w *worker)
 	if ws.chained {
 		then = append(then, readBack(ws, c.Output()))
 	}
-	return tried(ws, c, k, plain, then...)
+	return tried(ws, c, all, then...)
 }
 
-// tried is the faster of two kernels of the same operations, each with what follows it.
-func tried(ws *workspace, c bench.Chain, one, other *kernel, then ...func(w *worker)) *kernel {
+// tried is the fastest of some kernels of the same operations, each with what follows it.
+func tried(ws *workspace, c bench.Chain, all []*kernel, then ...func(w *worker)) *kernel {
 	key := triedKey{ws.isa, c.String(), c.Output()}
 	chosen, known := ws.memory.tried[key]
 	if !known {
-		chosen = faster(ws.team, one, other, then...)
+		chosen = fastestOf(ws.team, all, then...)
 		ws.memory.tried[key] = chosen
 	}
-	if chosen {
-		return one
-	}
-	return other
+	return all[chosen]
 }
 
 // storeTries is how often each way is tried in each of some turns, of which the last try counts: at
@@ -72,22 +93,21 @@ func readBack(ws *workspace, t *bench.Tensor) func(w *worker) {
 	}
 }
 
-// faster says whether the best time of a kernel is below that of another, each with what follows it.
-func faster(t *team, one, other *kernel, then ...func(w *worker)) bool {
+// fastestOf is the index of the kernel with the best time, each with what follows it.
+func fastestOf(t *team, all []*kernel, then ...func(w *worker)) int {
 	var tries []sample
 	for range storeTurns {
-		for _, k := range []*kernel{one, other} {
+		for _, k := range all {
 			for range storeTries {
 				tries = append(tries, sample{n: 1, bodies: append([]func(*worker){k.body}, then...)})
 			}
 		}
 	}
-	var least [2]time.Duration
+	best, least := 0, time.Duration(math.MaxInt64)
 	for i, took := range t.sample(tries) {
-		side := &least[i/storeTries%2]
-		if (i+1)%storeTries == 0 && (*side == 0 || took < *side) {
-			*side = took
+		if (i+1)%storeTries == 0 && took < least {
+			best, least = i/storeTries%len(all), took
 		}
 	}
-	return least[0] < least[1]
+	return best
 }

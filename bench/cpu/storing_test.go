@@ -6,6 +6,9 @@ import (
 	"hwcal/schema"
 )
 
+// everyNontemporal are all ways to pass the caches.
+var everyNontemporal = []nontemporal{cached, pastCaches, farAhead}
+
 // Where a result is stored is chosen once for a workspace: both sides of a control are the
 // same code, whatever a second trial would say.
 func TestStoringIsChosenOnce(t *testing.T) {
@@ -13,13 +16,12 @@ func TestStoringIsChosenOnce(t *testing.T) {
 		if !hasFarKernels(isa, schema.FP32) {
 			t.Skip("there is one way to store")
 		}
-		for name, shape := range map[string]string{"relu": "1x64x128", "Residual_LayerNorm": "63x129"} {
-			testStoringIsChosenOnce(t, isa, name, shape)
-		}
+		testStoringIsChosenOnce(t, isa, "relu", "1x64x128", pastCaches, farAhead)
+		testStoringIsChosenOnce(t, isa, "Residual_LayerNorm", "63x129", pastCaches)
 	})
 }
 
-func testStoringIsChosenOnce(t *testing.T, isa ISA, name, shape string) {
+func testStoringIsChosenOnce(t *testing.T, isa ISA, name, shape string, ways ...nontemporal) {
 	b := testBackend(t, isa)
 	b.caches.L2 = 16 << 10
 	c := caseOf(t, name, shape, schema.FP32, 1)
@@ -42,12 +44,12 @@ func testStoringIsChosenOnce(t *testing.T, isa ISA, name, shape string) {
 	if _, ok := ws.memory.tried[key]; !ok {
 		t.Fatalf("%s: a result of 32 KiB was not tried with an L2 of 16: %v", name, ws.memory.tried)
 	}
-	names := map[bool]string{}
-	for _, past := range []bool{true, false} {
-		ws.memory.tried[key] = past
-		names[past] = implementation()
-	}
-	if names[true] != names[false]+"_nt" {
-		t.Errorf("%s, bound again: %q stores past the caches, %q does not", name, names[true], names[false])
+	ws.memory.tried[key] = int(cached)
+	plain := implementation()
+	for _, nt := range ways {
+		ws.memory.tried[key] = int(nt)
+		if got, want := implementation(), plain+nt.suffix(); got != want {
+			t.Errorf("%s, bound again: %q, want %q", name, got, want)
+		}
 	}
 }

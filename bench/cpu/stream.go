@@ -7,8 +7,8 @@ type streamKernel struct {
 	name    string
 	tensors int // that run uses, in the order a, b, c
 	bytes   int // an element of a, as STREAM counts: write-allocate is not counted
-	// ahead says that it fetches lines ahead, which helps with memory and costs in a cache.
-	ahead bool
+	// ahead names how it fetches lines ahead, if it does, which helps with memory and costs in a cache.
+	ahead string
 	// run makes reps passes over len(a) elements, with the tensors at any
 	// alignment of 8 bytes; b and c are at least as long as a. The result is
 	// ref.Checksum of a, with all bits, for the reading kernels, else 0.

@@ -6,7 +6,7 @@ import "unsafe"
 
 // streamAssembly are the assembly functions of one family; some may be nil.
 type streamAssembly struct {
-	ahead               bool
+	ahead               string
 	read                func(reps, n int, a *float64) uint64
 	write, writeNT      func(reps, n int, a *float64, s float64)
 	copy, copyNT, scale func(reps, n int, a, b *float64, s float64)

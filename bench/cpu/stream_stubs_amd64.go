@@ -10,7 +10,7 @@ package cpu
 //
 // with the statement that their comment gives; reps is at least 1. Those with NT
 // in their names use non-temporal stores and end with a store fence, those with Ahead
-// fetch ahead. Those that read shift their sum left by a bit before each pass.
+// fetch ahead into L1, those with Far into L2. Those that read shift their sum left by a bit before each pass.
 
 // sum ^= math.Float64bits(a[i])
 //
@@ -211,3 +211,83 @@ func streamCopyNT4AVX2(n, stride int, a, b *float64)
 //
 //go:noescape
 func streamCopyNT4AVX512(n, stride int, a, b *float64)
+
+// sum ^= math.Float64bits(a[i])
+//
+//go:noescape
+func streamReadFarAVX2(reps, n int, a *float64) (sum uint64)
+
+// sum ^= math.Float64bits(a[i])
+//
+//go:noescape
+func streamReadFarAVX512(reps, n int, a *float64) (sum uint64)
+
+// a[i] = s
+//
+//go:noescape
+func streamWriteFarAVX2(reps, n int, a *float64, s float64)
+
+// a[i] = s
+//
+//go:noescape
+func streamWriteFarAVX512(reps, n int, a *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyFarAVX2(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyFarAVX512(reps, n int, a, b *float64, s float64)
+
+// a[i] = s * b[i]
+//
+//go:noescape
+func streamScaleFarAVX2(reps, n int, a, b *float64, s float64)
+
+// a[i] = s * b[i]
+//
+//go:noescape
+func streamScaleFarAVX512(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i] + c[i]
+//
+//go:noescape
+func streamAddFarAVX2(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + c[i]
+//
+//go:noescape
+func streamAddFarAVX512(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadFarAVX2(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadFarAVX512(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyNTFarAVX2(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i]
+//
+//go:noescape
+func streamCopyNTFarAVX512(reps, n int, a, b *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadNTFarAVX2(reps, n int, a, b, c *float64, s float64)
+
+// a[i] = b[i] + s*c[i]
+//
+//go:noescape
+func streamTriadNTFarAVX512(reps, n int, a, b, c *float64, s float64)

@@ -14,7 +14,7 @@ type inMemory interface{ float | uint16 }
 // of any length, and bound the time of one call, which the collector cannot
 // interrupt. With nt, rows that begin with a cache line are stored past the caches, and
 // what other threads are to read needs a storeFence.
-type mapOf[X, Y inMemory, T float] func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, nt bool)
+type mapOf[X, Y inMemory, T float] func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, nt nontemporal)
 
 // mapKernel is one of elements in memory, joinKernel one that joins y, which is there, to x, which stays in L1.
 type (
@@ -23,12 +23,12 @@ type (
 )
 
 // storing is the kernel with the choice of nt made.
-func (f mapOf[X, Y, T]) storing(nt bool) mapOf[X, Y, T] {
-	if !nt {
+func (f mapOf[X, Y, T]) storing(nt nontemporal) mapOf[X, Y, T] {
+	if nt == cached {
 		return f
 	}
-	return func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, _ bool) {
-		f(dst, src, y, ldd, lds, ldy, m, n, a, b, true)
+	return func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, _ nontemporal) {
+		f(dst, src, y, ldd, lds, ldy, m, n, a, b, nt)
 	}
 }
 
@@ -61,7 +61,7 @@ type storedKernels[S inMemory, T float] struct {
 	keep func(dst []S, src []T)
 
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
-	affineRows func(dst, src *S, a, b *T, ldd, lds, m, n int, nt bool)
+	affineRows func(dst, src *S, a, b *T, ldd, lds, m, n int, nt nontemporal)
 	// rowSums and rowMaxes write dst[i] = the sum or the maximum of src[i*lds:] over n > 0
 	// elements, for m rows.
 	rowSums, rowMaxes func(dst *T, src *S, lds, m, n int)
@@ -72,27 +72,27 @@ type storedKernels[S inMemory, T float] struct {
 	rowDistance func(src, y *S, n int) T
 	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
 	// with x = src[i*lds+j] for m rows of n elements. dst may be src.
-	layerNorm func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)
+	layerNorm func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt nontemporal)
 	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j]. It needs room for 2n elements to store past the
 	// caches, or halves.
-	addLayerNorm func(dst, src, y *S, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T, nt bool)
+	addLayerNorm func(dst, src, y *S, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T, nt nontemporal)
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
-	rmsNorm func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt bool)
+	rmsNorm func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt nontemporal)
 	// layerBlock, addLayerBlock and rmsBlock are those of a part of a long row, or nil. The last reads no beta, mean
 	// or shift.
 	layerBlock, addLayerBlock, rmsBlock normBlock[S, T]
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
-	dropout func(dst, src *S, n int, scale T, least, at uint32, nt bool)
+	dropout func(dst, src *S, n int, scale T, least, at uint32, nt nontemporal)
 	// addGeluDropout does so with gelu(src[j] + y[j]).
-	addGeluDropout func(dst, src, y *S, n int, scale T, least, at uint32, nt bool)
+	addGeluDropout func(dst, src, y *S, n int, scale T, least, at uint32, nt nontemporal)
 	// softmaxRows writes dst[i*ldd+j] = e^(scale (x - max)) / sum, where x is src[i*lds+j],
 	// or the sum of that and y[i*ldy+j] if y is not nil, with the maximum of row i and the
 	// sum over it, for m rows of n elements. Denormal results may be 0. dst may be src. It needs
 	// room for a row to store past the caches, or halves. The magnitude of scale x is below 2^30 in
 	// fp32 and 2^62 in fp64, or x is -Inf: beyond, the product and the maximum differ by a rounding
 	// that no exponent holds. A row of -Inf alone gives NaN.
-	softmaxRows func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt bool)
+	softmaxRows func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt nontemporal)
 	// colMax raises dst[j] to the maximum of column j of an m x n matrix, colSum adds the
 	// sum of the column.
 	colMax, colSum func(dst *T, src *S, ld, m, n int)
@@ -114,7 +114,7 @@ type vecKernels[T float] struct {
 	set     mapKernel[T, T] // b; src is not read
 
 	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j].
-	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n int, nt bool)
+	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n int, nt nontemporal)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column
 	// j to sum[j]. Both matrices have the leading dimension ld. The exponents must not
 	// be positive beyond rounding; denormal results may be 0.
@@ -125,18 +125,23 @@ type vecKernels[T float] struct {
 	// copyColumns writes dst[i*n+j] = src[i*lds+j] for i < m and j < n, where n elements
 	// are two vectors at most.
 	copyColumns func(dst, src *T, lds, m, n int)
-	// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n, both multiples of
-	// squareOf the instruction set, while a block of as many elements at next is fetched.
-	transpose func(dst, src, next *T, ldd, lds, m, n int, nt bool)
+	// transpose is for m and n that are multiples of squareOf the instruction set.
+	transpose transposition[T]
+	// transposeHalves is that of numbers of 16 bits, whatever they are, in the table of fp32.
+	transposeHalves transposition[uint16]
 }
 
+// transposition writes dst[j*ldd+i] = src[i*lds+j] for i < m and j < n, both multiples of the side of a square, while a
+// block of as many elements at next is fetched.
+type transposition[E inMemory] func(dst, src, next *E, ldd, lds, m, n int, nt nontemporal)
+
 // squareOf is the side of the squares that transpose takes.
-func squareOf[T float](isa ISA) int {
+func squareOf[E inMemory](isa ISA) int {
 	switch isa {
 	case AVX512:
-		return 64 / int(unsafe.Sizeof(T(0)))
+		return 64 / int(unsafe.Sizeof(E(0)))
 	case AVX2:
-		return 32 / int(unsafe.Sizeof(T(0)))
+		return 32 / int(unsafe.Sizeof(E(0)))
 	}
 	return 1
 }
@@ -178,7 +183,7 @@ func (f mapOf[X, Y, T]) slice(dst, src []X, y []Y, a, b T) {
 		if y != nil {
 			with = &y[at : at+n][0]
 		}
-		f(&dst[at], &src[at], with, n, n, n, 1, n, a, b, false)
+		f(&dst[at], &src[at], with, n, n, n, 1, n, a, b, cached)
 	}
 }
 
@@ -208,7 +213,7 @@ func (f mapOf[X, Y, T]) matrix(dst []X, ldd int, src []X, lds int, y []Y, ldy, m
 		rows = vecCall / n
 	}
 	for i := 0; i < m; i += rows {
-		f(&dst[i*ldd], &src[i*lds], with, ldd, lds, ldy, min(rows, m-i), n, a, b, false)
+		f(&dst[i*ldd], &src[i*lds], with, ldd, lds, ldy, min(rows, m-i), n, a, b, cached)
 		if y != nil && i+rows < m {
 			with = &y[(i+rows)*ldy]
 		}

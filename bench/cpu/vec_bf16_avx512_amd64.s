@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecExpBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecExpBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·vecExpBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -25,6 +25,96 @@ TEXT ·vecExpBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VMOVDQU16         (DX), Z6
+	VPSLLD            $0x10, Z6, Z5
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16         64(DX), Z8
+	VPSLLD            $0x10, Z8, Z7
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMINPS            Z5, Z0, Z5
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z15
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z9
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z6, Z12
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z7, Z15
+	VFMADD231PS.BCST  vecConstbf16avx512<>+84(SB), Z8, Z18
+	VSUBPS            Z2, Z9, Z10
+	VSUBPS            Z2, Z12, Z13
+	VSUBPS            Z2, Z15, Z16
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+88(SB), Z19, Z8
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstbf16avx512<>+92(SB), Z19, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z8, Z20
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+100(SB), Z8, Z20
+	VMULPS            Z5, Z11, Z11
+	VMULPS            Z6, Z14, Z14
+	VMULPS            Z7, Z17, Z17
+	VMULPS            Z8, Z20, Z20
+	VPERMPS           Z4, Z9, Z5
+	VPERMPS           Z4, Z12, Z6
+	VPERMPS           Z4, Z15, Z7
+	VPERMPS           Z4, Z18, Z8
+	VFMADD213PS       Z5, Z5, Z11
+	VFMADD213PS       Z6, Z6, Z14
+	VFMADD213PS       Z7, Z7, Z17
+	VFMADD213PS       Z8, Z8, Z20
+	VSCALEFPS         Z10, Z11, Z11
+	VSCALEFPS         Z13, Z14, Z14
+	VSCALEFPS         Z16, Z17, Z17
+	VSCALEFPS         Z19, Z20, Z20
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z14, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z17, Z20, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, 64(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -294,7 +384,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecTanhBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecTanhBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -317,6 +407,120 @@ TEXT ·vecTanhBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VMOVDQU16         (DX), Z6
+	VPSLLD            $0x10, Z6, Z5
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16         64(DX), Z8
+	VPSLLD            $0x10, Z8, Z7
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z9
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z6, Z12
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z7, Z15
+	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z8, Z18
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z18, Z19
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z20, Z18
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z18, Z23
+	VMULPS            Z9, Z9, Z14
+	VMULPS            Z12, Z12, Z20
+	VMULPS            Z15, Z15, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z15, Z15, Z15
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z9, Z14, Z11
+	VFMADD213PS       Z12, Z20, Z17
+	VFMADD213PS       Z15, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z10, Z10
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z10, Z9
+	VSUBPS            Z2, Z13, Z12
+	VSUBPS            Z2, Z16, Z14
+	VSUBPS            Z2, Z19, Z15
+	VFMADD213PS       Z9, Z10, Z11
+	VFMADD213PS       Z12, Z13, Z17
+	VFMADD213PS       Z14, Z16, Z21
+	VFMADD213PS       Z15, Z19, Z23
+	VADDPS            Z3, Z11, Z9
+	VADDPS            Z3, Z17, Z10
+	VADDPS            Z3, Z21, Z12
+	VADDPS            Z3, Z23, Z13
+	VDIVPS            Z9, Z11, Z11
+	VDIVPS            Z10, Z17, Z17
+	VDIVPS            Z12, Z21, Z21
+	VDIVPS            Z13, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z11
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z6, Z17
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z7, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z8, Z23
+	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z17, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x47; BYTE $0x40; BYTE $0x72; BYTE $0xed // VCVTNE2PS2BF16 Z21, Z23, Z5
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
+	VPERMW            Z5, Z6, Z5
+	VMOVNTDQ          Z5, 64(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -652,8 +856,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+// func vecReluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecReluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -673,6 +877,73 @@ TEXT ·vecReluBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1 10240(DX)
+	VMOVDQU16  (DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, (AX)
+	PREFETCHT1 10304(DX)
+	VMOVDQU16  64(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 64(AX)
+	PREFETCHT1 10368(DX)
+	VMOVDQU16  128(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 128(AX)
+	PREFETCHT1 10432(DX)
+	VMOVDQU16  192(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 192(AX)
+	PREFETCHT1 10496(DX)
+	VMOVDQU16  256(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 256(AX)
+	PREFETCHT1 10560(DX)
+	VMOVDQU16  320(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 320(AX)
+	PREFETCHT1 10624(DX)
+	VMOVDQU16  384(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 384(AX)
+	PREFETCHT1 10688(DX)
+	VMOVDQU16  448(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -796,7 +1067,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecGeluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -822,6 +1093,104 @@ TEXT ·vecGeluBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	VMOVDQU16        (DX), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMOVDQU16        64(DX), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z11, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z11, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z11, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z11, Z11
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z11, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
+	VFNMADD231PS     Z30, Z15, Z27
+	BYTE $0x62; BYTE $0x52; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z8, Z9, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, (AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x40; BYTE $0x72; BYTE $0xc2 // VCVTNE2PS2BF16 Z10, Z27, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, 64(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1113,7 +1482,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSiluBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·vecSiluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -1137,6 +1506,124 @@ TEXT ·vecSiluBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VMOVDQU16         (DX), Z7
+	VPSLLD            $0x10, Z7, Z6
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z7, Z7
+	VMOVDQU16         64(DX), Z9
+	VPSLLD            $0x10, Z9, Z8
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMAXPS            Z6, Z1, Z10
+	VMAXPS            Z7, Z1, Z13
+	VMAXPS            Z8, Z1, Z16
+	VMAXPS            Z9, Z1, Z19
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
+	VMINPS            Z19, Z0, Z19
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z10, Z11
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z19, Z20
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z21, Z19
+	VMOVAPS           Z4, Z12
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z19, Z21
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z11, Z10
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
+	VPERMPS           Z5, Z20, Z19
+	VPSLLD            $0x13, Z11, Z11
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z11, Z10, Z10
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
+	VFMADD213PS       Z19, Z19, Z21
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z12, Z10
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z10, Z12, Z11
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z10, Z10, Z11
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z7, K2
+	VCMPPS            $0x06, Z1, Z8, K3
+	VCMPPS            $0x06, Z1, Z9, K4
+	VMULPS.Z          Z6, Z11, K1, Z11
+	VMULPS.Z          Z7, Z14, K2, Z14
+	VMULPS.Z          Z8, Z17, K3, Z17
+	VMULPS.Z          Z9, Z20, K4, Z20
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z14, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z17, Z20, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, 64(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1483,8 +1970,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecScaleBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecScaleBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1503,6 +1990,97 @@ TEXT ·vecScaleBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVDQU16   (DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10240(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, (AX)
+	VMOVDQU16   64(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10304(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 64(AX)
+	VMOVDQU16   128(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10368(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 128(AX)
+	VMOVDQU16   192(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10432(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 192(AX)
+	VMOVDQU16   256(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10496(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 256(AX)
+	VMOVDQU16   320(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10560(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 320(AX)
+	VMOVDQU16   384(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10624(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 384(AX)
+	VMOVDQU16   448(DX), Z3
+	VPSLLD      $0x10, Z3, Z2
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
+	PREFETCHT1  10688(DX)
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNE2PS2BF16 Z2, Z3, Z2
+	VPERMW      Z2, Z1, Z2
+	VMOVNTDQ    Z2, 448(AX)
+	LFENCE
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+256, CX
+	JGE         farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1650,8 +2228,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsBF16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecAffineRowsBF16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecAffineRowsBF16AVX512(SB), NOSPLIT, $0-65
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), DX
@@ -1675,12 +2253,119 @@ row:
 	VBROADCASTSS (R10), Z1
 	ADDQ         $+4, R10
 	MOVQ         R8, CX
-	CMPB         nt+64(FP), $0x00
-	JEQ          main
+	CMPB         nt+64(FP), $0x02
+	JNE          nt
 	TESTQ        $0x0000003f, AX
 	JNE          main
-	SUBQ         $+128, CX
-	JLT          ntdone
+	SUBQ         $+256, CX
+	JLT          fardone
+	PCALIGN $64
+
+farloop:
+	VMOVDQU16   (DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10240(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, (AX)
+	VMOVDQU16   64(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10304(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 64(AX)
+	VMOVDQU16   128(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10368(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 128(AX)
+	VMOVDQU16   192(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10432(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 192(AX)
+	VMOVDQU16   256(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10496(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 256(AX)
+	VMOVDQU16   320(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10560(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 320(AX)
+	VMOVDQU16   384(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10624(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 384(AX)
+	VMOVDQU16   448(DX), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10688(DX)
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xdb // VCVTNE2PS2BF16 Z3, Z4, Z3
+	VPERMW      Z3, Z2, Z3
+	VMOVNTDQ    Z3, 448(AX)
+	LFENCE
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	SUBQ        $+256, CX
+	JGE         farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
+	CMPB  nt+64(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
@@ -1841,8 +2526,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecAddBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecAddBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), DX
@@ -1864,6 +2549,130 @@ TEXT ·vecAddBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10240(DX)
+	PREFETCHT1  10240(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10304(DX)
+	PREFETCHT1  10304(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10368(DX)
+	PREFETCHT1  10368(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10432(DX)
+	PREFETCHT1  10432(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	VMOVDQU16   256(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   256(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10496(DX)
+	PREFETCHT1  10496(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 256(AX)
+	VMOVDQU16   320(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   320(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10560(DX)
+	PREFETCHT1  10560(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 320(AX)
+	VMOVDQU16   384(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   384(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10624(DX)
+	PREFETCHT1  10624(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 384(AX)
+	VMOVDQU16   448(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   448(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10688(DX)
+	PREFETCHT1  10688(R9)
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 448(AX)
+	LFENCE
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	ADDQ        $+512, R9
+	SUBQ        $+256, CX
+	JGE         farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2046,8 +2855,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecMulBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecMulBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), DX
@@ -2069,6 +2878,130 @@ TEXT ·vecMulBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10240(DX)
+	PREFETCHT1  10240(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10304(DX)
+	PREFETCHT1  10304(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10368(DX)
+	PREFETCHT1  10368(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10432(DX)
+	PREFETCHT1  10432(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	VMOVDQU16   256(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   256(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10496(DX)
+	PREFETCHT1  10496(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 256(AX)
+	VMOVDQU16   320(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   320(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10560(DX)
+	PREFETCHT1  10560(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 320(AX)
+	VMOVDQU16   384(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   384(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10624(DX)
+	PREFETCHT1  10624(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 384(AX)
+	VMOVDQU16   448(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   448(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10688(DX)
+	PREFETCHT1  10688(R9)
+	VMULPS      Z3, Z1, Z1
+	VMULPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 448(AX)
+	LFENCE
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	ADDQ        $+512, R9
+	SUBQ        $+256, CX
+	JGE         farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2251,8 +3184,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSubBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecSubBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecSubBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), DX
@@ -2274,6 +3207,130 @@ TEXT ·vecSubBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10240(DX)
+	PREFETCHT1  10240(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10304(DX)
+	PREFETCHT1  10304(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10368(DX)
+	PREFETCHT1  10368(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10432(DX)
+	PREFETCHT1  10432(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	VMOVDQU16   256(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   256(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10496(DX)
+	PREFETCHT1  10496(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 256(AX)
+	VMOVDQU16   320(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   320(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10560(DX)
+	PREFETCHT1  10560(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 320(AX)
+	VMOVDQU16   384(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   384(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10624(DX)
+	PREFETCHT1  10624(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 384(AX)
+	VMOVDQU16   448(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   448(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10688(DX)
+	PREFETCHT1  10688(R9)
+	VSUBPS      Z3, Z1, Z1
+	VSUBPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 448(AX)
+	LFENCE
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	ADDQ        $+512, R9
+	SUBQ        $+256, CX
+	JGE         farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2456,8 +3513,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecDivBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecDivBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecDivBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), DX
@@ -2479,6 +3536,130 @@ TEXT ·vecDivBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVDQU16   (DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   (R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10240(DX)
+	PREFETCHT1  10240(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, (AX)
+	VMOVDQU16   64(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   64(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10304(DX)
+	PREFETCHT1  10304(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 64(AX)
+	VMOVDQU16   128(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   128(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10368(DX)
+	PREFETCHT1  10368(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 128(AX)
+	VMOVDQU16   192(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   192(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10432(DX)
+	PREFETCHT1  10432(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 192(AX)
+	VMOVDQU16   256(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   256(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10496(DX)
+	PREFETCHT1  10496(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 256(AX)
+	VMOVDQU16   320(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   320(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10560(DX)
+	PREFETCHT1  10560(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 320(AX)
+	VMOVDQU16   384(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   384(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10624(DX)
+	PREFETCHT1  10624(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 384(AX)
+	VMOVDQU16   448(DX), Z2
+	VPSLLD      $0x10, Z2, Z1
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z2, Z2
+	VMOVDQU16   448(R9), Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z4, Z4
+	PREFETCHT1  10688(DX)
+	PREFETCHT1  10688(R9)
+	VDIVPS      Z3, Z1, Z1
+	VDIVPS      Z4, Z2, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z1, Z2, Z1
+	VPERMW      Z1, Z0, Z1
+	VMOVNTDQ    Z1, 448(AX)
+	LFENCE
+	ADDQ        $+512, AX
+	ADDQ        $+512, DX
+	ADDQ        $+512, R9
+	SUBQ        $+256, CX
+	JGE         farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2661,7 +3842,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxFarBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxFarBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMaxFarBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -2682,143 +3863,16 @@ TEXT ·vecMaxFarBF16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+256, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    64(DX), Z0
-	VPMOVZXWD  32(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 64(AX)
-	VMOVUPS    128(DX), Z0
-	VPMOVZXWD  64(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12352(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 128(AX)
-	VMOVUPS    192(DX), Z0
-	VPMOVZXWD  96(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 192(AX)
-	VMOVUPS    256(DX), Z0
-	VPMOVZXWD  128(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12416(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 256(AX)
-	VMOVUPS    320(DX), Z0
-	VPMOVZXWD  160(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 320(AX)
-	VMOVUPS    384(DX), Z0
-	VPMOVZXWD  192(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12480(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 384(AX)
-	VMOVUPS    448(DX), Z0
-	VPMOVZXWD  224(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 448(AX)
-	VMOVUPS    512(DX), Z0
-	VPMOVZXWD  256(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12544(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 512(AX)
-	VMOVUPS    576(DX), Z0
-	VPMOVZXWD  288(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 576(AX)
-	VMOVUPS    640(DX), Z0
-	VPMOVZXWD  320(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12608(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 640(AX)
-	VMOVUPS    704(DX), Z0
-	VPMOVZXWD  352(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 704(AX)
-	VMOVUPS    768(DX), Z0
-	VPMOVZXWD  384(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12672(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 768(AX)
-	VMOVUPS    832(DX), Z0
-	VPMOVZXWD  416(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 832(AX)
-	VMOVUPS    896(DX), Z0
-	VPMOVZXWD  448(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12736(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 896(AX)
-	VMOVUPS    960(DX), Z0
-	VPMOVZXWD  480(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 960(AX)
-	LFENCE
-	ADDQ       $+1024, AX
-	ADDQ       $+1024, DX
-	ADDQ       $+512, R9
-	SUBQ       $+256, CX
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+256, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+256, CX
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(R9)
 	VPMOVZXWD  (R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
@@ -2827,9 +3881,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10304(R9)
 	VPMOVZXWD  64(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12352(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
@@ -2838,9 +3892,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10368(R9)
 	VPMOVZXWD  128(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12416(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
@@ -2849,9 +3903,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10432(R9)
 	VPMOVZXWD  192(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12480(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
@@ -2860,9 +3914,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 448(AX)
 	VMOVUPS    512(DX), Z0
+	PREFETCHT1 10496(R9)
 	VPMOVZXWD  256(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12544(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 512(AX)
 	VMOVUPS    576(DX), Z0
@@ -2871,9 +3925,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 576(AX)
 	VMOVUPS    640(DX), Z0
+	PREFETCHT1 10560(R9)
 	VPMOVZXWD  320(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12608(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 640(AX)
 	VMOVUPS    704(DX), Z0
@@ -2882,9 +3936,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 704(AX)
 	VMOVUPS    768(DX), Z0
+	PREFETCHT1 10624(R9)
 	VPMOVZXWD  384(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12672(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 768(AX)
 	VMOVUPS    832(DX), Z0
@@ -2893,9 +3947,9 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 832(AX)
 	VMOVUPS    896(DX), Z0
+	PREFETCHT1 10688(R9)
 	VPMOVZXWD  448(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12736(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 896(AX)
 	VMOVUPS    960(DX), Z0
@@ -2917,17 +3971,16 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
+	VMOVUPS   (DX), Z0
+	VPMOVZXWD (R9), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMAXPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, DX
+	ADDQ      $+32, R9
+	SUBQ      $+16, CX
+	JGE       singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -2939,7 +3992,6 @@ singledone:
 	VMOVUPS.Z   (DX), K1, Z0
 	VPMOVZXWD.Z (R9), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
-	PREFETCHT1  12288(R9)
 	VMAXPS      Z1, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)
 
@@ -2952,7 +4004,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddFarBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddFarBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddFarBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -2973,143 +4025,16 @@ TEXT ·vecAddFarBF16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+256, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    64(DX), Z0
-	VPMOVZXWD  32(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 64(AX)
-	VMOVUPS    128(DX), Z0
-	VPMOVZXWD  64(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12352(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 128(AX)
-	VMOVUPS    192(DX), Z0
-	VPMOVZXWD  96(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 192(AX)
-	VMOVUPS    256(DX), Z0
-	VPMOVZXWD  128(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12416(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 256(AX)
-	VMOVUPS    320(DX), Z0
-	VPMOVZXWD  160(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 320(AX)
-	VMOVUPS    384(DX), Z0
-	VPMOVZXWD  192(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12480(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 384(AX)
-	VMOVUPS    448(DX), Z0
-	VPMOVZXWD  224(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 448(AX)
-	VMOVUPS    512(DX), Z0
-	VPMOVZXWD  256(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12544(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 512(AX)
-	VMOVUPS    576(DX), Z0
-	VPMOVZXWD  288(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 576(AX)
-	VMOVUPS    640(DX), Z0
-	VPMOVZXWD  320(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12608(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 640(AX)
-	VMOVUPS    704(DX), Z0
-	VPMOVZXWD  352(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 704(AX)
-	VMOVUPS    768(DX), Z0
-	VPMOVZXWD  384(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12672(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 768(AX)
-	VMOVUPS    832(DX), Z0
-	VPMOVZXWD  416(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 832(AX)
-	VMOVUPS    896(DX), Z0
-	VPMOVZXWD  448(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12736(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 896(AX)
-	VMOVUPS    960(DX), Z0
-	VPMOVZXWD  480(R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 960(AX)
-	LFENCE
-	ADDQ       $+1024, AX
-	ADDQ       $+1024, DX
-	ADDQ       $+512, R9
-	SUBQ       $+256, CX
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+256, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+256, CX
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(R9)
 	VPMOVZXWD  (R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
@@ -3118,9 +4043,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10304(R9)
 	VPMOVZXWD  64(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12352(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
@@ -3129,9 +4054,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10368(R9)
 	VPMOVZXWD  128(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12416(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
@@ -3140,9 +4065,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10432(R9)
 	VPMOVZXWD  192(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12480(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
@@ -3151,9 +4076,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 448(AX)
 	VMOVUPS    512(DX), Z0
+	PREFETCHT1 10496(R9)
 	VPMOVZXWD  256(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12544(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 512(AX)
 	VMOVUPS    576(DX), Z0
@@ -3162,9 +4087,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 576(AX)
 	VMOVUPS    640(DX), Z0
+	PREFETCHT1 10560(R9)
 	VPMOVZXWD  320(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12608(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 640(AX)
 	VMOVUPS    704(DX), Z0
@@ -3173,9 +4098,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 704(AX)
 	VMOVUPS    768(DX), Z0
+	PREFETCHT1 10624(R9)
 	VPMOVZXWD  384(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12672(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 768(AX)
 	VMOVUPS    832(DX), Z0
@@ -3184,9 +4109,9 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 832(AX)
 	VMOVUPS    896(DX), Z0
+	PREFETCHT1 10688(R9)
 	VPMOVZXWD  448(R9), Z1
 	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12736(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 896(AX)
 	VMOVUPS    960(DX), Z0
@@ -3208,17 +4133,16 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
+	VMOVUPS   (DX), Z0
+	VPMOVZXWD (R9), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, DX
+	ADDQ      $+32, R9
+	SUBQ      $+16, CX
+	JGE       singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -3230,7 +4154,6 @@ singledone:
 	VMOVUPS.Z   (DX), K1, Z0
 	VPMOVZXWD.Z (R9), K1, Z1
 	VPSLLD      $0x10, Z1, Z1
-	PREFETCHT1  12288(R9)
 	VADDPS      Z1, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)
 
@@ -3243,7 +4166,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluTanhBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluTanhBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecGeluTanhBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3269,6 +4192,104 @@ TEXT ·vecGeluTanhBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	VMOVDQU16        (DX), Z9
+	VPSLLD           $0x10, Z9, Z8
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMOVDQU16        64(DX), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z11, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z11, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z11, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z11, Z11
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z11, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
+	VFNMADD231PS     Z30, Z15, Z27
+	BYTE $0x62; BYTE $0x52; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z8, Z9, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, (AX)
+	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x40; BYTE $0x72; BYTE $0xc2 // VCVTNE2PS2BF16 Z10, Z27, Z8
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z9
+	VPERMW           Z8, Z9, Z8
+	VMOVNTDQ         Z8, 64(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3560,7 +4581,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSigmoidBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSigmoidBF16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·vecSigmoidBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3584,6 +4605,116 @@ TEXT ·vecSigmoidBF16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VMOVDQU16         (DX), Z7
+	VPSLLD            $0x10, Z7, Z6
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z7, Z7
+	VMOVDQU16         64(DX), Z9
+	VPSLLD            $0x10, Z9, Z8
+	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMINPS            Z9, Z0, Z9
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMAXPS            Z9, Z1, Z9
+	VMOVAPS           Z3, Z10
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z16
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z10
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z12
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z9, Z16
+	VSUBPS            Z3, Z10, Z11
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z16, Z17
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z9
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z17
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z9, Z17
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z7, Z13
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z9, Z17
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z9, Z17, Z17
+	VPERMPS           Z5, Z10, Z6
+	VPERMPS           Z5, Z12, Z7
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z16, Z9
+	VPSLLD            $0x13, Z10, Z10
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z16, Z16
+	VPADDD            Z10, Z6, Z6
+	VPADDD            Z12, Z7, Z7
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z16, Z9, Z9
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z7, Z7, Z13
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z9, Z9, Z17
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z17, Z17
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z13, Z8
+	VRCP14PS          Z15, Z10
+	VRCP14PS          Z17, Z14
+	VMOVAPS           Z2, Z7
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VFNMADD231PS      Z6, Z11, Z7
+	VFNMADD231PS      Z8, Z13, Z9
+	VFNMADD231PS      Z10, Z15, Z12
+	VFNMADD231PS      Z14, Z17, Z16
+	VFMADD213PS       Z6, Z6, Z7
+	VFMADD213PS       Z8, Z8, Z9
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	BYTE $0x62; BYTE $0xf2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z7, Z9, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, (AX)
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z16, Z6
+	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
+	VPERMW            Z6, Z7, Z6
+	VMOVNTDQ          Z6, 64(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3908,7 +5039,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxToBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxToBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F
 TEXT ·vecMaxToBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -3929,84 +5060,7 @@ TEXT ·vecMaxToBF16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS   (DX), Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   64(DX), Z0
-	VPMOVZXWD 32(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 64(AX)
-	VMOVUPS   128(DX), Z0
-	VPMOVZXWD 64(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 128(AX)
-	VMOVUPS   192(DX), Z0
-	VPMOVZXWD 96(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 192(AX)
-	VMOVUPS   256(DX), Z0
-	VPMOVZXWD 128(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 256(AX)
-	VMOVUPS   320(DX), Z0
-	VPMOVZXWD 160(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 320(AX)
-	VMOVUPS   384(DX), Z0
-	VPMOVZXWD 192(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 384(AX)
-	VMOVUPS   448(DX), Z0
-	VPMOVZXWD 224(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 448(AX)
-	ADDQ      $+512, AX
-	ADDQ      $+512, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
-
-ntdone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS   (DX), Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+32, R9
-	SUBQ      $+16, CX
-	JGE       ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 	PCALIGN $64
@@ -4098,7 +5152,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddToBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddToBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F
 TEXT ·vecAddToBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -4119,84 +5173,7 @@ TEXT ·vecAddToBF16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS   (DX), Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   64(DX), Z0
-	VPMOVZXWD 32(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 64(AX)
-	VMOVUPS   128(DX), Z0
-	VPMOVZXWD 64(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 128(AX)
-	VMOVUPS   192(DX), Z0
-	VPMOVZXWD 96(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 192(AX)
-	VMOVUPS   256(DX), Z0
-	VPMOVZXWD 128(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 256(AX)
-	VMOVUPS   320(DX), Z0
-	VPMOVZXWD 160(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 320(AX)
-	VMOVUPS   384(DX), Z0
-	VPMOVZXWD 192(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 384(AX)
-	VMOVUPS   448(DX), Z0
-	VPMOVZXWD 224(R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 448(AX)
-	ADDQ      $+512, AX
-	ADDQ      $+512, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
-
-ntdone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS   (DX), Z0
-	VPMOVZXWD (R9), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+32, R9
-	SUBQ      $+16, CX
-	JGE       ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 	PCALIGN $64
@@ -4288,7 +5265,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxBF16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt bool)
+// func vecSoftmaxBF16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
 	MOVQ         dst+0(FP), AX
@@ -6372,7 +7349,7 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBF16AVX512(dst *uint16, src *uint16, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecLayerNormBF16AVX512(dst *uint16, src *uint16, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecLayerNormBF16AVX512(SB), NOSPLIT, $0-69
 	MOVQ         dst+0(FP), AX
@@ -7009,7 +7986,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBF16AVX512(dst *uint16, src *uint16, y *uint16, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
+// func vecAddLayerNormBF16AVX512(dst *uint16, src *uint16, y *uint16, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecAddLayerNormBF16AVX512(SB), NOSPLIT, $0-93
 	MOVQ         dst+0(FP), AX
@@ -7786,7 +8763,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBF16AVX512(dst *uint16, src *uint16, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecRMSNormBF16AVX512(dst *uint16, src *uint16, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecRMSNormBF16AVX512(SB), NOSPLIT, $0-61
 	MOVQ         dst+0(FP), AX
@@ -10392,7 +11369,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecDropoutBF16AVX512(dst *uint16, src *uint16, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecDropoutBF16AVX512(dst *uint16, src *uint16, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecDropoutBF16AVX512(SB), NOSPLIT, $0-37
 	MOVQ         dst+0(FP), AX
@@ -10631,7 +11608,7 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluDropoutBF16AVX512(dst *uint16, src *uint16, y *uint16, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecAddGeluDropoutBF16AVX512(dst *uint16, src *uint16, y *uint16, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecAddGeluDropoutBF16AVX512(SB), NOSPLIT, $0-45
 	MOVQ         dst+0(FP), AX

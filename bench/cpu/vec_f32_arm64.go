@@ -39,102 +39,102 @@ var neonRowsF32 = neonRows[float32]{
 // max(x, 0), NaN for NaN
 //
 //go:noescape
-func vecReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // a x
 //
 //go:noescape
-func vecScaleF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecScaleF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // a x + b
 //
 //go:noescape
-func vecAffineF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAffineF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // b
 //
 //go:noescape
-func vecSetF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSetF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x + y
 //
 //go:noescape
-func vecAddF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // max(x + y, 0)
 //
 //go:noescape
-func vecAddReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x - y
 //
 //go:noescape
-func vecSubF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSubF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x y
 //
 //go:noescape
-func vecMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x / y
 //
 //go:noescape
-func vecDivF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecDivF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // max(x, y)
 //
 //go:noescape
-func vecMaxF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // e^x
 //
 //go:noescape
-func vecExpF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecExpF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // erf(x)
 //
 //go:noescape
-func vecErfF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecErfF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // tanh(x)
 //
 //go:noescape
-func vecTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x/2 (1 + erf(x/sqrt 2))
 //
 //go:noescape
-func vecGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 //
 //go:noescape
-func vecGeluTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // x / (1 + e^-x)
 //
 //go:noescape
-func vecSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // 1 / (1 + e^-x)
 //
 //go:noescape
-func vecSigmoidF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSigmoidF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // gelu(x + y)
 //
 //go:noescape
-func vecAddGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // silu(x + y)
 //
 //go:noescape
-func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // silu(x) y
 //
 //go:noescape
-func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // Those below are of rows, see neonRows.
 

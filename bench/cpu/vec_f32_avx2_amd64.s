@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecExpF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -21,6 +21,216 @@ TEXT ·vecExpF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+32, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10304(CX)
+	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+	VMOVUPS      64(CX), Y3
+	VMOVUPS      96(CX), Y4
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+64(SB), Y6
+	VANDPS       Y5, Y1, Y7
+	VPCMPGTD     Y6, Y7, Y7
+	VANDPS       Y5, Y2, Y8
+	VPCMPGTD     Y6, Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VANDPS       Y5, Y3, Y7
+	VPCMPGTD     Y6, Y7, Y7
+	VORPS        Y8, Y7, Y7
+	VANDPS       Y5, Y4, Y5
+	VPCMPGTD     Y6, Y5, Y5
+	VORPS        Y7, Y5, Y5
+	VPTEST       Y5, Y5
+	JNZ          farbeyond
+	VMOVAPS      Y0, Y5
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y0, Y9
+	VMOVAPS      Y0, Y11
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFMADD231PS  Y6, Y1, Y5
+	VFMADD231PS  Y6, Y2, Y7
+	VFMADD231PS  Y6, Y3, Y9
+	VFMADD231PS  Y6, Y4, Y11
+	VSUBPS       Y0, Y5, Y6
+	VSUBPS       Y0, Y7, Y8
+	VSUBPS       Y0, Y9, Y10
+	VSUBPS       Y0, Y11, Y12
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y13
+	VFNMADD231PS Y13, Y6, Y1
+	VFNMADD231PS Y13, Y8, Y2
+	VFNMADD231PS Y13, Y10, Y3
+	VFNMADD231PS Y13, Y12, Y4
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y12
+	VMOVAPS      Y12, Y6
+	VMOVAPS      Y12, Y8
+	VMOVAPS      Y12, Y10
+	VMOVAPS      Y12, Y12
+	VMOVAPS      vecConstf32avx2<>+256(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y13
+	VFMADD213PS  Y13, Y1, Y6
+	VFMADD213PS  Y13, Y2, Y8
+	VFMADD213PS  Y13, Y3, Y10
+	VFMADD213PS  Y13, Y4, Y12
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y4, Y12, Y12
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y1
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y2
+	VPERMPS      vecConstf32avx2<>+96(SB), Y9, Y3
+	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y4
+	VPSLLD       $0x14, Y5, Y5
+	VPSLLD       $0x14, Y7, Y7
+	VPSLLD       $0x14, Y9, Y9
+	VPSLLD       $0x14, Y11, Y11
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y7, Y2, Y2
+	VPADDD       Y9, Y3, Y3
+	VPADDD       Y11, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y6
+	VFMADD213PS  Y2, Y2, Y8
+	VFMADD213PS  Y3, Y3, Y10
+	VFMADD213PS  Y4, Y4, Y12
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y8, 32(AX)
+	VMOVNTPS     Y10, 64(AX)
+	VMOVNTPS     Y12, 96(AX)
+	JMP          farstored
+
+farbeyond:
+	VBROADCASTSS vecConstf32avx2<>+352(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+384(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y7
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y1, Y6, Y1
+	VMOVAPS      Y7, Y8
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y1, Y8
+	VSUBPS       Y7, Y8, Y8
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y8, Y1
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y1
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y9
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y8, Y1
+	VSUBPS       Y7, Y1, Y10
+	VSUBPS       Y10, Y8, Y10
+	VADDPS       Y7, Y10, Y10
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y10, Y10
+	VMULPS       Y1, Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VMOVNTPS     Y9, (AX)
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y2, Y6, Y2
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y2, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y2
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y8
+	VMOVAPS      Y7, Y2
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y2
+	VSUBPS       Y7, Y2, Y9
+	VSUBPS       Y9, Y1, Y9
+	VADDPS       Y7, Y9, Y9
+	VPSLLD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y9, Y8, Y8
+	VMOVNTPS     Y8, 32(AX)
+	VMINPS       Y3, Y5, Y3
+	VMAXPS       Y3, Y6, Y3
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y3, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y2
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VSUBPS       Y7, Y3, Y8
+	VSUBPS       Y8, Y1, Y8
+	VADDPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VMOVNTPS     Y2, 64(AX)
+	VMINPS       Y4, Y5, Y4
+	VMAXPS       Y4, Y6, Y4
+	VMOVAPS      Y7, Y1
+	VFMADD231PS  vecConstf32avx2<>+128(SB), Y4, Y1
+	VSUBPS       Y7, Y1, Y1
+	VFNMADD231PS vecConstf32avx2<>+160(SB), Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+448(SB), Y2
+	VFMADD213PS  vecConstf32avx2<>+480(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+512(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+544(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+576(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y2
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  vecConstf32avx2<>+288(SB), Y1, Y3
+	VSUBPS       Y7, Y3, Y4
+	VSUBPS       Y4, Y1, Y4
+	VADDPS       Y7, Y4, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VMOVNTPS     Y2, 96(AX)
+
+farstored:
+	ADDQ $+128, AX
+	ADDQ $+128, CX
+	SUBQ $+32, R8
+	JGE  farloop
+
+fardone:
+	ADDQ $+32, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -637,7 +847,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecErfF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -657,6 +867,91 @@ TEXT ·vecErfF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1  10240(CX)
+	VMOVUPS     (CX), Y2
+	VMOVUPS     32(CX), Y7
+	VANDPS      vecConstf32avx2<>+32(SB), Y2, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y7, Y8
+	VMINPS      Y3, Y0, Y3
+	VMINPS      Y8, Y0, Y8
+	VMULPS      Y3, Y3, Y4
+	VMULPS      Y8, Y8, Y9
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y5
+	VMOVAPS     vecConstf32avx2<>+640(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+672(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+704(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+736(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+768(SB), Y9, Y10
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+800(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+832(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+864(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+896(SB), Y9, Y11
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+928(SB), Y9, Y11
+	VFMADD213PS Y5, Y3, Y6
+	VFMADD213PS Y10, Y8, Y11
+	VMULPS      Y3, Y6, Y6
+	VMULPS      Y8, Y11, Y11
+	VADDPS      Y1, Y6, Y3
+	VADDPS      Y1, Y11, Y5
+	VSUBPS      Y1, Y3, Y4
+	VSUBPS      Y1, Y5, Y8
+	VSUBPS      Y4, Y6, Y4
+	VSUBPS      Y8, Y11, Y8
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y6
+	VMOVAPS     vecConstf32avx2<>+960(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+992(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1024(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1056(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1088(SB), Y8, Y9
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y4, Y6
+	VFMADD213PS vecConstf32avx2<>+1120(SB), Y8, Y9
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y8, Y9, Y9
+	VPSLLD      $0x17, Y3, Y3
+	VPSLLD      $0x17, Y5, Y5
+	VSUBPS      vecConstf32avx2<>+320(SB), Y3, Y4
+	VSUBPS      vecConstf32avx2<>+320(SB), Y5, Y8
+	VFMADD213PS Y4, Y3, Y6
+	VFMADD213PS Y8, Y5, Y9
+	VANDPS      vecConstf32avx2<>+1152(SB), Y2, Y2
+	VANDPS      vecConstf32avx2<>+1152(SB), Y7, Y3
+	VANDPS      vecConstf32avx2<>+32(SB), Y6, Y6
+	VANDPS      vecConstf32avx2<>+32(SB), Y9, Y9
+	VORPS       Y2, Y6, Y6
+	VORPS       Y3, Y9, Y9
+	VMOVNTPS    Y6, (AX)
+	VMOVNTPS    Y9, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, R8
+	JGE         farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -961,7 +1256,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -981,6 +1276,73 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y6
+	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
+	VMINPS       Y3, Y0, Y3
+	VMINPS       Y7, Y0, Y7
+	VMOVAPS      Y1, Y4
+	VMOVAPS      Y1, Y8
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y7, Y8
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y1, Y8, Y9
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y7, Y10
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y7, Y10
+	VMULPS       Y3, Y3, Y9
+	VMULPS       Y7, Y7, Y11
+	VADDPS       Y3, Y3, Y3
+	VADDPS       Y7, Y7, Y7
+	VFMADD213PS  Y3, Y9, Y5
+	VFMADD213PS  Y7, Y11, Y10
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y8, Y8
+	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
+	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
+	VFMADD213PS  Y3, Y4, Y5
+	VFMADD213PS  Y7, Y8, Y10
+	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1440(SB), Y10, Y4
+	VDIVPS       Y3, Y5, Y5
+	VDIVPS       Y4, Y10, Y10
+	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
+	VANDPS       vecConstf32avx2<>+1152(SB), Y6, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
+	VORPS        Y2, Y5, Y5
+	VORPS        Y3, Y10, Y10
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1222,8 +1584,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1241,6 +1603,81 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y1
+	PREFETCHT1 10240(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, (AX)
+	VMOVUPS    32(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VMOVUPS    64(CX), Y1
+	PREFETCHT1 10304(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 64(AX)
+	VMOVUPS    96(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 96(AX)
+	VMOVUPS    128(CX), Y1
+	PREFETCHT1 10368(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 128(AX)
+	VMOVUPS    160(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 160(AX)
+	VMOVUPS    192(CX), Y1
+	PREFETCHT1 10432(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 192(AX)
+	VMOVUPS    224(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 224(AX)
+	VMOVUPS    256(CX), Y1
+	PREFETCHT1 10496(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 256(AX)
+	VMOVUPS    288(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 288(AX)
+	VMOVUPS    320(CX), Y1
+	PREFETCHT1 10560(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 320(AX)
+	VMOVUPS    352(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 352(AX)
+	VMOVUPS    384(CX), Y1
+	PREFETCHT1 10624(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 384(AX)
+	VMOVUPS    416(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 416(AX)
+	VMOVUPS    448(CX), Y1
+	PREFETCHT1 10688(CX)
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 448(AX)
+	VMOVUPS    480(CX), Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+128, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1342,7 +1779,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -1363,6 +1800,71 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1597,7 +2099,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -1619,6 +2121,71 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y8
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y8, Y1, Y9
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
+	VMOVAPS      Y3, Y6
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y9, Y9, Y11
+	VADDPS       Y2, Y7, Y7
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y7, Y2, Y5
+	VDIVPS       Y11, Y2, Y7
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VCMPPS       $0x06, Y1, Y8, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y9, Y7, Y7
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1853,8 +2420,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecScaleF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1872,6 +2439,81 @@ TEXT ·vecScaleF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y1
+	PREFETCHT1 10240(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, (AX)
+	VMOVUPS    32(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VMOVUPS    64(CX), Y1
+	PREFETCHT1 10304(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 64(AX)
+	VMOVUPS    96(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 96(AX)
+	VMOVUPS    128(CX), Y1
+	PREFETCHT1 10368(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 128(AX)
+	VMOVUPS    160(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 160(AX)
+	VMOVUPS    192(CX), Y1
+	PREFETCHT1 10432(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 192(AX)
+	VMOVUPS    224(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 224(AX)
+	VMOVUPS    256(CX), Y1
+	PREFETCHT1 10496(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 256(AX)
+	VMOVUPS    288(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 288(AX)
+	VMOVUPS    320(CX), Y1
+	PREFETCHT1 10560(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 320(AX)
+	VMOVUPS    352(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 352(AX)
+	VMOVUPS    384(CX), Y1
+	PREFETCHT1 10624(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 384(AX)
+	VMOVUPS    416(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 416(AX)
+	VMOVUPS    448(CX), Y1
+	PREFETCHT1 10688(CX)
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 448(AX)
+	VMOVUPS    480(CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+128, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1973,8 +2615,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecAffineF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1993,6 +2635,97 @@ TEXT ·vecAffineF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y2
+	PREFETCHT1 10240(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, (AX)
+	VMOVUPS    32(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 32(AX)
+	VMOVUPS    64(CX), Y2
+	PREFETCHT1 10304(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 64(AX)
+	VMOVUPS    96(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 96(AX)
+	VMOVUPS    128(CX), Y2
+	PREFETCHT1 10368(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 128(AX)
+	VMOVUPS    160(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 160(AX)
+	VMOVUPS    192(CX), Y2
+	PREFETCHT1 10432(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 192(AX)
+	VMOVUPS    224(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 224(AX)
+	VMOVUPS    256(CX), Y2
+	PREFETCHT1 10496(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 256(AX)
+	VMOVUPS    288(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 288(AX)
+	VMOVUPS    320(CX), Y2
+	PREFETCHT1 10560(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 320(AX)
+	VMOVUPS    352(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 352(AX)
+	VMOVUPS    384(CX), Y2
+	PREFETCHT1 10624(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 384(AX)
+	VMOVUPS    416(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 416(AX)
+	VMOVUPS    448(CX), Y2
+	PREFETCHT1 10688(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 448(AX)
+	VMOVUPS    480(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+128, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2105,8 +2838,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX
+// func vecAffineRowsF32AVX2(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAffineRowsF32AVX2(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2129,12 +2862,103 @@ row:
 	VBROADCASTSS (R9), Y1
 	ADDQ         $+4, R9
 	MOVQ         DI, R10
-	CMPB         nt+64(FP), $0x00
-	JEQ          main
+	CMPB         nt+64(FP), $0x02
+	JNE          nt
 	TESTQ        $0x0000003f, AX
 	JNE          main
-	SUBQ         $+32, R10
-	JLT          ntdone
+	SUBQ         $+128, R10
+	JLT          fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y2
+	PREFETCHT1 10240(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, (AX)
+	VMOVUPS    32(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 32(AX)
+	VMOVUPS    64(CX), Y2
+	PREFETCHT1 10304(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 64(AX)
+	VMOVUPS    96(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 96(AX)
+	VMOVUPS    128(CX), Y2
+	PREFETCHT1 10368(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 128(AX)
+	VMOVUPS    160(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 160(AX)
+	VMOVUPS    192(CX), Y2
+	PREFETCHT1 10432(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 192(AX)
+	VMOVUPS    224(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 224(AX)
+	VMOVUPS    256(CX), Y2
+	PREFETCHT1 10496(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 256(AX)
+	VMOVUPS    288(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 288(AX)
+	VMOVUPS    320(CX), Y2
+	PREFETCHT1 10560(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 320(AX)
+	VMOVUPS    352(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 352(AX)
+	VMOVUPS    384(CX), Y2
+	PREFETCHT1 10624(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 384(AX)
+	VMOVUPS    416(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 416(AX)
+	VMOVUPS    448(CX), Y2
+	PREFETCHT1 10688(CX)
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 448(AX)
+	VMOVUPS    480(CX), Y2
+	VMULPS     Y0, Y2, Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVNTPS   Y2, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
+	CMPB  nt+64(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+32, R10
+	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
@@ -2241,8 +3065,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecAddF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2263,6 +3087,106 @@ TEXT ·vecAddF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPS    (R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPS    64(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVUPS    96(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPS    128(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVUPS    160(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPS    192(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVUPS    224(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPS    256(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVUPS    288(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPS    320(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVUPS    352(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPS    384(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVUPS    416(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPS    448(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVUPS    480(R8), Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2380,8 +3304,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecAddReluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2403,6 +3327,122 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y1
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPS    (R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, (AX)
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    32(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VMOVUPS    64(CX), Y1
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPS    64(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 64(AX)
+	VMOVUPS    96(CX), Y1
+	VMOVUPS    96(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 96(AX)
+	VMOVUPS    128(CX), Y1
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPS    128(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 128(AX)
+	VMOVUPS    160(CX), Y1
+	VMOVUPS    160(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 160(AX)
+	VMOVUPS    192(CX), Y1
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPS    192(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 192(AX)
+	VMOVUPS    224(CX), Y1
+	VMOVUPS    224(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 224(AX)
+	VMOVUPS    256(CX), Y1
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPS    256(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 256(AX)
+	VMOVUPS    288(CX), Y1
+	VMOVUPS    288(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 288(AX)
+	VMOVUPS    320(CX), Y1
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPS    320(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 320(AX)
+	VMOVUPS    352(CX), Y1
+	VMOVUPS    352(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 352(AX)
+	VMOVUPS    384(CX), Y1
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPS    384(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 384(AX)
+	VMOVUPS    416(CX), Y1
+	VMOVUPS    416(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 416(AX)
+	VMOVUPS    448(CX), Y1
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPS    448(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 448(AX)
+	VMOVUPS    480(CX), Y1
+	VMOVUPS    480(R8), Y2
+	VADDPS     Y2, Y1, Y1
+	VMAXPS     Y1, Y0, Y1
+	VMOVNTPS   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2531,7 +3571,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -2556,6 +3596,77 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10240(R8)
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y6, Y5, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2809,7 +3920,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddSiluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -2835,6 +3946,77 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10240(R8)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y6
+	VMOVUPS      (R8), Y5
+	VMOVUPS      32(R8), Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y6, Y1, Y9
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
+	VMOVAPS      Y3, Y7
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
+	VSUBPS       Y3, Y7, Y8
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y8
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y8, Y8
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VPSLLD       $0x14, Y7, Y7
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y7, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y8
+	VFMADD213PS  Y9, Y9, Y11
+	VADDPS       Y2, Y8, Y8
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y8, Y2, Y5
+	VDIVPS       Y11, Y2, Y8
+	VCMPPS       $0x06, Y1, Y4, Y7
+	VCMPPS       $0x06, Y1, Y6, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y6, Y8, Y8
+	VANDPS       Y7, Y5, Y5
+	VANDPS       Y9, Y8, Y8
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3088,7 +4270,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSiluMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3114,6 +4296,77 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10240(R8)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y8
+	VMAXPS       Y4, Y1, Y5
+	VMAXPS       Y8, Y1, Y9
+	VMINPS       Y5, Y0, Y5
+	VMINPS       Y9, Y0, Y9
+	VMOVAPS      Y3, Y6
+	VMOVAPS      Y3, Y10
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
+	VSUBPS       Y3, Y6, Y7
+	VSUBPS       Y3, Y10, Y11
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
+	VFMADD213PS  Y2, Y5, Y7
+	VFMADD213PS  Y2, Y9, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y10, Y10
+	VPADDD       Y6, Y5, Y5
+	VPADDD       Y10, Y9, Y9
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y9, Y9, Y11
+	VADDPS       Y2, Y7, Y7
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y7, Y2, Y5
+	VDIVPS       Y11, Y2, Y7
+	VCMPPS       $0x06, Y1, Y4, Y6
+	VCMPPS       $0x06, Y1, Y8, Y9
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y8, Y7, Y7
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y9, Y7, Y7
+	VMOVUPS      (R8), Y4
+	VMOVUPS      32(R8), Y6
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y6, Y7, Y7
+	VMOVNTPS     Y5, (AX)
+	VMOVNTPS     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+16, R10
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3367,8 +4620,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -3389,6 +4642,106 @@ TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPS    (R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPS    64(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVUPS    96(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPS    128(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVUPS    160(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPS    192(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVUPS    224(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPS    256(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVUPS    288(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPS    320(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVUPS    352(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPS    384(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVUPS    416(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPS    448(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVUPS    480(R8), Y1
+	VMULPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3506,8 +4859,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSubF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecSubF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecSubF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -3528,6 +4881,106 @@ TEXT ·vecSubF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPS    (R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPS    64(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVUPS    96(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPS    128(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVUPS    160(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPS    192(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVUPS    224(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPS    256(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVUPS    288(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPS    320(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVUPS    352(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPS    384(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVUPS    416(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPS    448(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVUPS    480(R8), Y1
+	VSUBPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3645,8 +5098,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecDivF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecDivF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecDivF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -3667,6 +5120,106 @@ TEXT ·vecDivF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPS    (R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPS    64(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVUPS    96(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPS    128(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVUPS    160(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPS    192(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVUPS    224(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPS    256(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVUPS    288(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPS    320(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVUPS    352(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPS    384(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVUPS    416(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPS    448(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVUPS    480(R8), Y1
+	VDIVPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3784,8 +5337,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecMaxF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecMaxF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -3806,6 +5359,106 @@ TEXT ·vecMaxF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPS    (R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPS    64(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVUPS    96(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPS    128(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVUPS    160(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPS    192(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVUPS    224(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPS    256(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVUPS    288(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPS    320(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVUPS    352(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPS    384(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVUPS    416(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPS    448(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVUPS    480(R8), Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+128, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R10
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3923,7 +5576,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxFarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxFarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, MMX+, SSE2
 TEXT ·vecMaxFarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -3944,208 +5597,82 @@ TEXT ·vecMaxFarF32AVX2(SB), NOSPLIT, $0-73
 	SHLQ $0x02, R9
 
 row:
-	MOVQ  DI, R10
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, R10
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, (AX)
-	VMOVUPS    32(CX), Y0
-	VMOVUPS    32(R8), Y1
-	PREFETCHT1 12320(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 32(AX)
-	VMOVUPS    64(CX), Y0
-	VMOVUPS    64(R8), Y1
-	PREFETCHT1 12352(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 64(AX)
-	VMOVUPS    96(CX), Y0
-	VMOVUPS    96(R8), Y1
-	PREFETCHT1 12384(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 96(AX)
-	VMOVUPS    128(CX), Y0
-	VMOVUPS    128(R8), Y1
-	PREFETCHT1 12416(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 128(AX)
-	VMOVUPS    160(CX), Y0
-	VMOVUPS    160(R8), Y1
-	PREFETCHT1 12448(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 160(AX)
-	VMOVUPS    192(CX), Y0
-	VMOVUPS    192(R8), Y1
-	PREFETCHT1 12480(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 192(AX)
-	VMOVUPS    224(CX), Y0
-	VMOVUPS    224(R8), Y1
-	PREFETCHT1 12512(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 224(AX)
-	VMOVUPS    256(CX), Y0
-	VMOVUPS    256(R8), Y1
-	PREFETCHT1 12544(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 256(AX)
-	VMOVUPS    288(CX), Y0
-	VMOVUPS    288(R8), Y1
-	PREFETCHT1 12576(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 288(AX)
-	VMOVUPS    320(CX), Y0
-	VMOVUPS    320(R8), Y1
-	PREFETCHT1 12608(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 320(AX)
-	VMOVUPS    352(CX), Y0
-	VMOVUPS    352(R8), Y1
-	PREFETCHT1 12640(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 352(AX)
-	VMOVUPS    384(CX), Y0
-	VMOVUPS    384(R8), Y1
-	PREFETCHT1 12672(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 384(AX)
-	VMOVUPS    416(CX), Y0
-	VMOVUPS    416(R8), Y1
-	PREFETCHT1 12704(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 416(AX)
-	VMOVUPS    448(CX), Y0
-	VMOVUPS    448(R8), Y1
-	PREFETCHT1 12736(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 448(AX)
-	VMOVUPS    480(CX), Y0
-	VMOVUPS    480(R8), Y1
-	PREFETCHT1 12768(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 480(AX)
-	LFENCE
-	ADDQ       $+512, AX
-	ADDQ       $+512, CX
-	ADDQ       $+512, R8
-	SUBQ       $+128, R10
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+128, R10
-	SUBQ $+8, R10
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+8, R10
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+8, R10
-
-main:
+	MOVQ DI, R10
 	SUBQ $+128, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(R8)
 	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(R8), Y1
-	PREFETCHT1 12320(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(R8)
 	VMOVUPS    64(R8), Y1
-	PREFETCHT1 12352(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
 	VMOVUPS    96(R8), Y1
-	PREFETCHT1 12384(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 96(AX)
 	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(R8)
 	VMOVUPS    128(R8), Y1
-	PREFETCHT1 12416(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 128(AX)
 	VMOVUPS    160(CX), Y0
 	VMOVUPS    160(R8), Y1
-	PREFETCHT1 12448(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 160(AX)
 	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(R8)
 	VMOVUPS    192(R8), Y1
-	PREFETCHT1 12480(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 192(AX)
 	VMOVUPS    224(CX), Y0
 	VMOVUPS    224(R8), Y1
-	PREFETCHT1 12512(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 224(AX)
 	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(R8)
 	VMOVUPS    256(R8), Y1
-	PREFETCHT1 12544(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 256(AX)
 	VMOVUPS    288(CX), Y0
 	VMOVUPS    288(R8), Y1
-	PREFETCHT1 12576(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 288(AX)
 	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(R8)
 	VMOVUPS    320(R8), Y1
-	PREFETCHT1 12608(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 320(AX)
 	VMOVUPS    352(CX), Y0
 	VMOVUPS    352(R8), Y1
-	PREFETCHT1 12640(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 352(AX)
 	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(R8)
 	VMOVUPS    384(R8), Y1
-	PREFETCHT1 12672(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 384(AX)
 	VMOVUPS    416(CX), Y0
 	VMOVUPS    416(R8), Y1
-	PREFETCHT1 12704(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 416(AX)
 	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(R8)
 	VMOVUPS    448(R8), Y1
-	PREFETCHT1 12736(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 448(AX)
 	VMOVUPS    480(CX), Y0
 	VMOVUPS    480(R8), Y1
-	PREFETCHT1 12768(R8)
 	VMAXPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 480(AX)
 	LFENCE
@@ -4162,16 +5689,15 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VMAXPS     Y1, Y0, Y0
-	VMOVUPS    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+8, R10
-	JGE        singleloop
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
+	VMAXPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -4182,7 +5708,6 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS (R8), Y0, Y2
-	PREFETCHT1 12288(R8)
 	VMAXPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
@@ -4195,7 +5720,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddFarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddFarF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, MMX+, SSE2
 TEXT ·vecAddFarF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -4216,208 +5741,82 @@ TEXT ·vecAddFarF32AVX2(SB), NOSPLIT, $0-73
 	SHLQ $0x02, R9
 
 row:
-	MOVQ  DI, R10
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, R10
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, (AX)
-	VMOVUPS    32(CX), Y0
-	VMOVUPS    32(R8), Y1
-	PREFETCHT1 12320(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 32(AX)
-	VMOVUPS    64(CX), Y0
-	VMOVUPS    64(R8), Y1
-	PREFETCHT1 12352(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 64(AX)
-	VMOVUPS    96(CX), Y0
-	VMOVUPS    96(R8), Y1
-	PREFETCHT1 12384(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 96(AX)
-	VMOVUPS    128(CX), Y0
-	VMOVUPS    128(R8), Y1
-	PREFETCHT1 12416(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 128(AX)
-	VMOVUPS    160(CX), Y0
-	VMOVUPS    160(R8), Y1
-	PREFETCHT1 12448(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 160(AX)
-	VMOVUPS    192(CX), Y0
-	VMOVUPS    192(R8), Y1
-	PREFETCHT1 12480(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 192(AX)
-	VMOVUPS    224(CX), Y0
-	VMOVUPS    224(R8), Y1
-	PREFETCHT1 12512(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 224(AX)
-	VMOVUPS    256(CX), Y0
-	VMOVUPS    256(R8), Y1
-	PREFETCHT1 12544(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 256(AX)
-	VMOVUPS    288(CX), Y0
-	VMOVUPS    288(R8), Y1
-	PREFETCHT1 12576(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 288(AX)
-	VMOVUPS    320(CX), Y0
-	VMOVUPS    320(R8), Y1
-	PREFETCHT1 12608(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 320(AX)
-	VMOVUPS    352(CX), Y0
-	VMOVUPS    352(R8), Y1
-	PREFETCHT1 12640(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 352(AX)
-	VMOVUPS    384(CX), Y0
-	VMOVUPS    384(R8), Y1
-	PREFETCHT1 12672(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 384(AX)
-	VMOVUPS    416(CX), Y0
-	VMOVUPS    416(R8), Y1
-	PREFETCHT1 12704(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 416(AX)
-	VMOVUPS    448(CX), Y0
-	VMOVUPS    448(R8), Y1
-	PREFETCHT1 12736(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 448(AX)
-	VMOVUPS    480(CX), Y0
-	VMOVUPS    480(R8), Y1
-	PREFETCHT1 12768(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, 480(AX)
-	LFENCE
-	ADDQ       $+512, AX
-	ADDQ       $+512, CX
-	ADDQ       $+512, R8
-	SUBQ       $+128, R10
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+128, R10
-	SUBQ $+8, R10
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+8, R10
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+8, R10
-
-main:
+	MOVQ DI, R10
 	SUBQ $+128, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(R8)
 	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (AX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(R8), Y1
-	PREFETCHT1 12320(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(R8)
 	VMOVUPS    64(R8), Y1
-	PREFETCHT1 12352(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
 	VMOVUPS    96(R8), Y1
-	PREFETCHT1 12384(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 96(AX)
 	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(R8)
 	VMOVUPS    128(R8), Y1
-	PREFETCHT1 12416(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 128(AX)
 	VMOVUPS    160(CX), Y0
 	VMOVUPS    160(R8), Y1
-	PREFETCHT1 12448(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 160(AX)
 	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(R8)
 	VMOVUPS    192(R8), Y1
-	PREFETCHT1 12480(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 192(AX)
 	VMOVUPS    224(CX), Y0
 	VMOVUPS    224(R8), Y1
-	PREFETCHT1 12512(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 224(AX)
 	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(R8)
 	VMOVUPS    256(R8), Y1
-	PREFETCHT1 12544(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 256(AX)
 	VMOVUPS    288(CX), Y0
 	VMOVUPS    288(R8), Y1
-	PREFETCHT1 12576(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 288(AX)
 	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(R8)
 	VMOVUPS    320(R8), Y1
-	PREFETCHT1 12608(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 320(AX)
 	VMOVUPS    352(CX), Y0
 	VMOVUPS    352(R8), Y1
-	PREFETCHT1 12640(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 352(AX)
 	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(R8)
 	VMOVUPS    384(R8), Y1
-	PREFETCHT1 12672(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 384(AX)
 	VMOVUPS    416(CX), Y0
 	VMOVUPS    416(R8), Y1
-	PREFETCHT1 12704(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 416(AX)
 	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(R8)
 	VMOVUPS    448(R8), Y1
-	PREFETCHT1 12736(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 448(AX)
 	VMOVUPS    480(CX), Y0
 	VMOVUPS    480(R8), Y1
-	PREFETCHT1 12768(R8)
 	VADDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, 480(AX)
 	LFENCE
@@ -4434,16 +5833,15 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VADDPS     Y1, Y0, Y0
-	VMOVUPS    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+8, R10
-	JGE        singleloop
+	VMOVUPS (CX), Y0
+	VMOVUPS (R8), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+8, R10
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+8, R10
@@ -4454,7 +5852,6 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS (R8), Y0, Y2
-	PREFETCHT1 12288(R8)
 	VADDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 
@@ -4467,7 +5864,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -4488,6 +5885,71 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPS      (CX), Y3
+	VMOVUPS      32(CX), Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
+	VMINPS       Y4, Y1, Y4
+	VMINPS       Y6, Y1, Y6
+	VMAXPS       Y3, Y0, Y3
+	VMAXPS       Y5, Y0, Y10
+	VMOVAPS      Y2, Y5
+	VMOVAPS      Y2, Y11
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
+	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y6, Y11
+	VSUBPS       Y2, Y5, Y7
+	VSUBPS       Y2, Y11, Y12
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y7
+	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y6, Y12
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y8
+	VPERMPS      vecConstf32avx2<>+1920(SB), Y11, Y13
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1952(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+1984(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2016(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2048(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y9
+	VPERMPS      vecConstf32avx2<>+2080(SB), Y11, Y14
+	VFMADD213PS  Y9, Y7, Y8
+	VFMADD213PS  Y14, Y12, Y13
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
+	VPERMPS      vecConstf32avx2<>+2112(SB), Y11, Y9
+	VFMADD213PS  Y5, Y7, Y8
+	VFMADD213PS  Y9, Y12, Y13
+	VFNMADD231PS Y8, Y4, Y3
+	VFNMADD231PS Y13, Y6, Y10
+	VMOVNTPS     Y3, (AX)
+	VMOVNTPS     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4722,7 +6184,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSigmoidF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSigmoidF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -4744,6 +6206,65 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y7
+	VMINPS       Y4, Y0, Y4
+	VMINPS       Y7, Y0, Y7
+	VMAXPS       Y4, Y1, Y4
+	VMAXPS       Y7, Y1, Y7
+	VMOVAPS      Y3, Y5
+	VMOVAPS      Y3, Y8
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y8
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y3, Y8, Y9
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y9, Y7
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
+	VFMADD213PS  Y2, Y4, Y6
+	VFMADD213PS  Y2, Y7, Y9
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y7, Y9, Y9
+	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VPSLLD       $0x14, Y5, Y5
+	VPSLLD       $0x14, Y8, Y8
+	VPADDD       Y5, Y4, Y4
+	VPADDD       Y8, Y7, Y7
+	VFMADD213PS  Y4, Y4, Y6
+	VFMADD213PS  Y7, Y7, Y9
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y2, Y9, Y9
+	VDIVPS       Y6, Y2, Y4
+	VDIVPS       Y9, Y2, Y5
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4957,8 +6478,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecCopyF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX
+// func vecCopyF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecCopyF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -4975,6 +6496,65 @@ TEXT ·vecCopyF32AVX2(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 10240(CX)
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+128, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R8
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5065,7 +6645,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSetF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSetF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX
 TEXT ·vecSetF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -5156,8 +6736,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGatherRowsF32AVX2(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, MMX+
+// func vecGatherRowsF32AVX2(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecGatherRowsF32AVX2(SB), NOSPLIT, $0-57
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -5187,6 +6767,74 @@ row:
 last:
 	ADDQ  $+4, R11
 	MOVQ  DI, R8
+	CMPB  nt+56(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 (R9)
+	VMOVNTPS   Y0, (AX)
+	VMOVUPS    32(CX), Y0
+	PREFETCHT1 32(R9)
+	VMOVNTPS   Y0, 32(AX)
+	VMOVUPS    64(CX), Y0
+	PREFETCHT1 64(R9)
+	VMOVNTPS   Y0, 64(AX)
+	VMOVUPS    96(CX), Y0
+	PREFETCHT1 96(R9)
+	VMOVNTPS   Y0, 96(AX)
+	VMOVUPS    128(CX), Y0
+	PREFETCHT1 128(R9)
+	VMOVNTPS   Y0, 128(AX)
+	VMOVUPS    160(CX), Y0
+	PREFETCHT1 160(R9)
+	VMOVNTPS   Y0, 160(AX)
+	VMOVUPS    192(CX), Y0
+	PREFETCHT1 192(R9)
+	VMOVNTPS   Y0, 192(AX)
+	VMOVUPS    224(CX), Y0
+	PREFETCHT1 224(R9)
+	VMOVNTPS   Y0, 224(AX)
+	VMOVUPS    256(CX), Y0
+	PREFETCHT1 256(R9)
+	VMOVNTPS   Y0, 256(AX)
+	VMOVUPS    288(CX), Y0
+	PREFETCHT1 288(R9)
+	VMOVNTPS   Y0, 288(AX)
+	VMOVUPS    320(CX), Y0
+	PREFETCHT1 320(R9)
+	VMOVNTPS   Y0, 320(AX)
+	VMOVUPS    352(CX), Y0
+	PREFETCHT1 352(R9)
+	VMOVNTPS   Y0, 352(AX)
+	VMOVUPS    384(CX), Y0
+	PREFETCHT1 384(R9)
+	VMOVNTPS   Y0, 384(AX)
+	VMOVUPS    416(CX), Y0
+	PREFETCHT1 416(R9)
+	VMOVNTPS   Y0, 416(AX)
+	VMOVUPS    448(CX), Y0
+	PREFETCHT1 448(R9)
+	VMOVNTPS   Y0, 448(AX)
+	VMOVUPS    480(CX), Y0
+	PREFETCHT1 480(R9)
+	VMOVNTPS   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R9
+	SUBQ       $+128, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, R8
+
+nt:
 	CMPB  nt+56(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5291,7 +6939,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt bool)
+// func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
 	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y0
@@ -7497,7 +9145,7 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecLayerNormF32AVX2(dst *float32, src *float32, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	MOVQ         dst+0(FP), AX
@@ -8041,7 +9689,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
+// func vecAddLayerNormF32AVX2(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-93
 	MOVQ         dst+0(FP), AX
@@ -8695,7 +10343,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormF32AVX2(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecRMSNormF32AVX2(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	MOVQ         dst+0(FP), AX
@@ -10953,7 +12601,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecDropoutF32AVX2(dst *float32, src *float32, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX2, MMX+
 TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVQ         dst+0(FP), AX
@@ -11116,7 +12764,7 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluDropoutF32AVX2(dst *float32, src *float32, y *float32, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecAddGeluDropoutF32AVX2(dst *float32, src *float32, y *float32, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVQ         dst+0(FP), AX
@@ -11387,7 +13035,7 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF32AVX2(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF32AVX2(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt uint8)
 // Requires: AVX, MMX+
 TEXT ·vecTransposeF32AVX2(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX
@@ -11504,6 +13152,230 @@ stored:
 	SHLQ $0x03, R9
 	ADDQ R9, AX
 	SUBQ $+8, n+48(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
+
+// func vecTransposeHalvesF32AVX2(dst *uint16, src *uint16, next *uint16, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, AVX2, MMX+
+TEXT ·vecTransposeHalvesF32AVX2(SB), NOSPLIT, $0-57
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	SHLQ    $0x01, BX
+	SHLQ    $0x01, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
+
+columns:
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
+
+square:
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
+	PREFETCHT1 128(DX)(R8*1)
+	PREFETCHT1 192(DX)(R8*1)
+	PREFETCHT1 256(DX)(R8*1)
+	PREFETCHT1 320(DX)(R8*1)
+	PREFETCHT1 384(DX)(R8*1)
+	PREFETCHT1 448(DX)(R8*1)
+	ADDQ       $+512, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	MOVQ       R10, R12
+	VMOVUPS    (R12), Y0
+	VPUNPCKLWD (R12)(SI*1), Y0, Y0
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y1
+	VPUNPCKLWD (R12)(SI*1), Y1, Y1
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y2
+	VPUNPCKLWD (R12)(SI*1), Y2, Y2
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y3
+	VPUNPCKLWD (R12)(SI*1), Y3, Y3
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y4
+	VPUNPCKLWD (R12)(SI*1), Y4, Y4
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y5
+	VPUNPCKLWD (R12)(SI*1), Y5, Y5
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y6
+	VPUNPCKLWD (R12)(SI*1), Y6, Y6
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Y7
+	VPUNPCKLWD (R12)(SI*1), Y7, Y7
+	LEAQ       (R12)(SI*2), R12
+	MOVQ       R9, R12
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	TESTQ      DI, DI
+	JNE        Lnt
+	VMOVUPS    Y6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y8, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Y3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y0, (R12)
+	JMP        Lstored
+
+Lnt:
+	VMOVNTPS Y6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y8, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Y3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y0, (R12)
+
+Lstored:
+	VMOVUPS    (R10), Y0
+	VPUNPCKHWD (R10)(SI*1), Y0, Y0
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y1
+	VPUNPCKHWD (R10)(SI*1), Y1, Y1
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y2
+	VPUNPCKHWD (R10)(SI*1), Y2, Y2
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y3
+	VPUNPCKHWD (R10)(SI*1), Y3, Y3
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y4
+	VPUNPCKHWD (R10)(SI*1), Y4, Y4
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y5
+	VPUNPCKHWD (R10)(SI*1), Y5, Y5
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y6
+	VPUNPCKHWD (R10)(SI*1), Y6, Y6
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Y7
+	VPUNPCKHWD (R10)(SI*1), Y7, Y7
+	LEAQ       (R10)(SI*2), R10
+	MOVQ       R9, R12
+	LEAQ       (R9)(BX*4), R12
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	TESTQ      DI, DI
+	JNE        Hnt
+	VMOVUPS    Y6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y8, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Y3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Y0, (R12)
+	JMP        Hstored
+
+Hnt:
+	VMOVNTPS Y6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y8, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Y3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Y0, (R12)
+
+Hstored:
+	ADDQ $+32, R9
+	SUBQ $+16, R11
+	JNZ  square
+	ADDQ $+32, CX
+	MOVQ BX, R9
+	SHLQ $0x04, R9
+	ADDQ R9, AX
+	SUBQ $+16, n+48(FP)
 	JNZ  columns
 	VZEROUPPER
 	RET

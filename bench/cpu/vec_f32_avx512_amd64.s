@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecExpF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -25,6 +25,92 @@ TEXT ·vecExpF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	PREFETCHT1        10368(DX)
+	PREFETCHT1        10432(DX)
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
+	VMINPS            Z5, Z0, Z5
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z17, Z0, Z17
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z9, Z1, Z9
+	VMAXPS            Z13, Z1, Z13
+	VMAXPS            Z17, Z1, Z17
+	VMOVAPS           Z2, Z6
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z5, Z6
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z13, Z14
+	VFMADD231PS.BCST  vecConstf32avx512<>+80(SB), Z17, Z18
+	VSUBPS            Z2, Z6, Z7
+	VSUBPS            Z2, Z10, Z11
+	VSUBPS            Z2, Z14, Z15
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+84(SB), Z19, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z7, Z5
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z15, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+88(SB), Z19, Z17
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z13, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z17, Z20
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z5, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z9, Z12
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z13, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+96(SB), Z17, Z20
+	VMULPS            Z5, Z8, Z8
+	VMULPS            Z9, Z12, Z12
+	VMULPS            Z13, Z16, Z16
+	VMULPS            Z17, Z20, Z20
+	VPERMPS           Z4, Z6, Z5
+	VPERMPS           Z4, Z10, Z6
+	VPERMPS           Z4, Z14, Z9
+	VPERMPS           Z4, Z18, Z10
+	VFMADD213PS       Z5, Z5, Z8
+	VFMADD213PS       Z6, Z6, Z12
+	VFMADD213PS       Z9, Z9, Z16
+	VFMADD213PS       Z10, Z10, Z20
+	VSCALEFPS         Z7, Z8, Z8
+	VSCALEFPS         Z11, Z12, Z12
+	VSCALEFPS         Z15, Z16, Z16
+	VSCALEFPS         Z19, Z20, Z20
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z12, 64(AX)
+	VMOVNTPS          Z16, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -280,7 +366,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecErfF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -300,6 +386,144 @@ TEXT ·vecErfF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	PREFETCHT1       10368(DX)
+	PREFETCHT1       10432(DX)
+	VMOVUPS          (DX), Z2
+	VMOVUPS          64(DX), Z5
+	VMOVUPS          128(DX), Z8
+	VMOVUPS          192(DX), Z11
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z2, Z3
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z8, Z9
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z11, Z12
+	VMINPS           Z3, Z0, Z3
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+108(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+120(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+124(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+128(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+132(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+136(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+140(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+144(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+148(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z3, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z6, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z9, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+152(SB), Z12, Z13
+	VMULPS           Z3, Z4, Z4
+	VMULPS           Z6, Z7, Z7
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z12, Z13, Z13
+	VADDPS           Z1, Z4, Z3
+	VADDPS           Z1, Z7, Z9
+	VADDPS           Z1, Z10, Z14
+	VADDPS           Z1, Z13, Z16
+	VSUBPS           Z1, Z3, Z6
+	VSUBPS           Z1, Z9, Z12
+	VSUBPS           Z1, Z14, Z15
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z6, Z4, Z6
+	VSUBPS           Z12, Z7, Z12
+	VSUBPS           Z15, Z10, Z15
+	VSUBPS           Z17, Z13, Z17
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z4
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z7
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+112(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+156(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+160(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+164(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+168(SB), Z17, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z6, Z4
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z7
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z13
+	VMULPS           Z6, Z4, Z4
+	VMULPS           Z12, Z7, Z7
+	VMULPS           Z15, Z10, Z10
+	VMULPS           Z17, Z13, Z13
+	VPSLLD           $0x17, Z3, Z3
+	VPSLLD           $0x17, Z9, Z9
+	VPSLLD           $0x17, Z14, Z14
+	VPSLLD           $0x17, Z16, Z16
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z3, Z6
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z9, Z12
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z14, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+96(SB), Z16, Z17
+	VFMADD213PS      Z6, Z3, Z4
+	VFMADD213PS      Z12, Z9, Z7
+	VFMADD213PS      Z15, Z14, Z10
+	VFMADD213PS      Z17, Z16, Z13
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z2, Z4
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z5, Z7
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z8, Z10
+	VPTERNLOGD.BCST  $0xd8, vecConstf32avx512<>+176(SB), Z11, Z13
+	VMOVNTPS         Z4, (AX)
+	VMOVNTPS         Z7, 64(AX)
+	VMOVNTPS         Z10, 128(AX)
+	VMOVNTPS         Z13, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -698,7 +922,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -721,6 +945,116 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	PREFETCHT1        10368(DX)
+	PREFETCHT1        10432(DX)
+	VMOVUPS           (DX), Z5
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z13
+	VMOVUPS           192(DX), Z17
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z9, Z10
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z13, Z14
+	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z17, Z18
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z14, Z0, Z14
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z7
+	VMOVAPS           Z1, Z11
+	VMOVAPS           Z1, Z15
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z10, Z11
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z14, Z15
+	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z18, Z19
+	VSUBPS            Z1, Z7, Z8
+	VSUBPS            Z1, Z11, Z12
+	VSUBPS            Z1, Z15, Z16
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z12, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z16, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z20, Z18
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z16
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z10, Z16
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z14, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z18, Z23
+	VMULPS            Z6, Z6, Z12
+	VMULPS            Z10, Z10, Z20
+	VMULPS            Z14, Z14, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z6, Z6, Z6
+	VADDPS            Z10, Z10, Z10
+	VADDPS            Z14, Z14, Z14
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z6, Z12, Z8
+	VFMADD213PS       Z10, Z20, Z16
+	VFMADD213PS       Z14, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z11, Z11
+	VPSLLD            $0x17, Z15, Z15
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z7, Z6
+	VSUBPS            Z2, Z11, Z10
+	VSUBPS            Z2, Z15, Z12
+	VSUBPS            Z2, Z19, Z14
+	VFMADD213PS       Z6, Z7, Z8
+	VFMADD213PS       Z10, Z11, Z16
+	VFMADD213PS       Z12, Z15, Z21
+	VFMADD213PS       Z14, Z19, Z23
+	VADDPS            Z3, Z8, Z6
+	VADDPS            Z3, Z16, Z7
+	VADDPS            Z3, Z21, Z10
+	VADDPS            Z3, Z23, Z11
+	VDIVPS            Z6, Z8, Z8
+	VDIVPS            Z7, Z16, Z16
+	VDIVPS            Z10, Z21, Z21
+	VDIVPS            Z11, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z9, Z16
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z13, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z17, Z23
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z16, 64(AX)
+	VMOVNTPS          Z21, 128(AX)
+	VMOVNTPS          Z23, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1042,8 +1376,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1061,6 +1395,57 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z1
+	PREFETCHT1 10240(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, (AX)
+	VMOVUPS    64(DX), Z1
+	PREFETCHT1 10304(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 64(AX)
+	VMOVUPS    128(DX), Z1
+	PREFETCHT1 10368(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 128(AX)
+	VMOVUPS    192(DX), Z1
+	PREFETCHT1 10432(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 192(AX)
+	VMOVUPS    256(DX), Z1
+	PREFETCHT1 10496(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 256(AX)
+	VMOVUPS    320(DX), Z1
+	PREFETCHT1 10560(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 320(AX)
+	VMOVUPS    384(DX), Z1
+	PREFETCHT1 10624(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 384(AX)
+	VMOVUPS    448(DX), Z1
+	PREFETCHT1 10688(DX)
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1186,7 +1571,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -1212,6 +1597,100 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	PREFETCHT1       10368(DX)
+	PREFETCHT1       10432(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVNTPS         Z8, (AX)
+	VMOVNTPS         Z10, 64(AX)
+	VMOVNTPS         Z12, 128(AX)
+	VMOVNTPS         Z27, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1489,7 +1968,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -1513,6 +1992,120 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	PREFETCHT1        10368(DX)
+	PREFETCHT1        10432(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
+	VMOVUPS           192(DX), Z18
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z9, Z7
+	VRCP14PS          Z13, Z11
+	VRCP14PS          Z17, Z15
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z7, Z9, Z8
+	VFNMADD231PS      Z11, Z13, Z12
+	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z8
+	VFMADD213PS       Z11, Z11, Z12
+	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VMULPS.Z          Z6, Z8, K1, Z8
+	VMULPS.Z          Z10, Z12, K2, Z12
+	VMULPS.Z          Z14, Z16, K3, Z16
+	VMULPS.Z          Z18, Z20, K4, Z20
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z12, 64(AX)
+	VMOVNTPS          Z16, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1845,8 +2438,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecScaleF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1864,6 +2457,57 @@ TEXT ·vecScaleF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z1
+	PREFETCHT1 10240(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, (AX)
+	VMOVUPS    64(DX), Z1
+	PREFETCHT1 10304(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 64(AX)
+	VMOVUPS    128(DX), Z1
+	PREFETCHT1 10368(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 128(AX)
+	VMOVUPS    192(DX), Z1
+	PREFETCHT1 10432(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 192(AX)
+	VMOVUPS    256(DX), Z1
+	PREFETCHT1 10496(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 256(AX)
+	VMOVUPS    320(DX), Z1
+	PREFETCHT1 10560(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 320(AX)
+	VMOVUPS    384(DX), Z1
+	PREFETCHT1 10624(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 384(AX)
+	VMOVUPS    448(DX), Z1
+	PREFETCHT1 10688(DX)
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1989,8 +2633,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecAffineF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2009,6 +2653,65 @@ TEXT ·vecAffineF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z2
+	PREFETCHT1 10240(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, (AX)
+	VMOVUPS    64(DX), Z2
+	PREFETCHT1 10304(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 64(AX)
+	VMOVUPS    128(DX), Z2
+	PREFETCHT1 10368(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 128(AX)
+	VMOVUPS    192(DX), Z2
+	PREFETCHT1 10432(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 192(AX)
+	VMOVUPS    256(DX), Z2
+	PREFETCHT1 10496(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 256(AX)
+	VMOVUPS    320(DX), Z2
+	PREFETCHT1 10560(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 320(AX)
+	VMOVUPS    384(DX), Z2
+	PREFETCHT1 10624(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 384(AX)
+	VMOVUPS    448(DX), Z2
+	PREFETCHT1 10688(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2153,8 +2856,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF32AVX512(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512F
+// func vecAffineRowsF32AVX512(dst *float32, src *float32, a *float32, b *float32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAffineRowsF32AVX512(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -2177,12 +2880,71 @@ row:
 	VBROADCASTSS (R10), Z1
 	ADDQ         $+4, R10
 	MOVQ         R8, CX
-	CMPB         nt+64(FP), $0x00
-	JEQ          main
+	CMPB         nt+64(FP), $0x02
+	JNE          nt
 	TESTQ        $0x0000003f, AX
 	JNE          main
 	SUBQ         $+128, CX
-	JLT          ntdone
+	JLT          fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z2
+	PREFETCHT1 10240(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, (AX)
+	VMOVUPS    64(DX), Z2
+	PREFETCHT1 10304(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 64(AX)
+	VMOVUPS    128(DX), Z2
+	PREFETCHT1 10368(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 128(AX)
+	VMOVUPS    192(DX), Z2
+	PREFETCHT1 10432(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 192(AX)
+	VMOVUPS    256(DX), Z2
+	PREFETCHT1 10496(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 256(AX)
+	VMOVUPS    320(DX), Z2
+	PREFETCHT1 10560(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 320(AX)
+	VMOVUPS    384(DX), Z2
+	PREFETCHT1 10624(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 384(AX)
+	VMOVUPS    448(DX), Z2
+	PREFETCHT1 10688(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VMOVNTPS   Z2, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
+	CMPB  nt+64(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
@@ -2321,8 +3083,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecAddF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -2343,6 +3105,74 @@ TEXT ·vecAddF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMOVUPS    (R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMOVUPS    64(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMOVUPS    128(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMOVUPS    192(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMOVUPS    256(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMOVUPS    320(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMOVUPS    384(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMOVUPS    448(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2492,8 +3322,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecAddReluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -2515,6 +3345,82 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z1
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMOVUPS    (R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, (AX)
+	VMOVUPS    64(DX), Z1
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMOVUPS    64(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 64(AX)
+	VMOVUPS    128(DX), Z1
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMOVUPS    128(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 128(AX)
+	VMOVUPS    192(DX), Z1
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMOVUPS    192(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 192(AX)
+	VMOVUPS    256(DX), Z1
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMOVUPS    256(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 256(AX)
+	VMOVUPS    320(DX), Z1
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMOVUPS    320(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 320(AX)
+	VMOVUPS    384(DX), Z1
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMOVUPS    384(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 384(AX)
+	VMOVUPS    448(DX), Z1
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMOVUPS    448(R9), Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z1, Z0, Z1
+	VMOVNTPS   Z1, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2683,7 +3589,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddGeluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -2713,6 +3619,113 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10240(R9)
+	PREFETCHT1       10304(DX)
+	PREFETCHT1       10304(R9)
+	PREFETCHT1       10368(DX)
+	PREFETCHT1       10368(R9)
+	PREFETCHT1       10432(DX)
+	PREFETCHT1       10432(R9)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
+	VMOVUPS          (R9), Z9
+	VMOVUPS          64(R9), Z11
+	VMOVUPS          128(R9), Z13
+	VMOVUPS          192(R9), Z15
+	VADDPS           Z9, Z8, Z8
+	VADDPS           Z11, Z10, Z10
+	VADDPS           Z13, Z12, Z12
+	VADDPS           Z15, Z14, Z14
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVNTPS         Z8, (AX)
+	VMOVNTPS         Z10, 64(AX)
+	VMOVNTPS         Z12, 128(AX)
+	VMOVNTPS         Z27, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	ADDQ             $+256, R9
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3017,7 +4030,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddSiluF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3045,6 +4058,133 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10240(R9)
+	PREFETCHT1        10304(DX)
+	PREFETCHT1        10304(R9)
+	PREFETCHT1        10368(DX)
+	PREFETCHT1        10368(R9)
+	PREFETCHT1        10432(DX)
+	PREFETCHT1        10432(R9)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z8
+	VMOVUPS           128(DX), Z10
+	VMOVUPS           192(DX), Z12
+	VMOVUPS           (R9), Z7
+	VMOVUPS           64(R9), Z9
+	VMOVUPS           128(R9), Z11
+	VMOVUPS           192(R9), Z13
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z9, Z8, Z8
+	VADDPS            Z11, Z10, Z10
+	VADDPS            Z13, Z12, Z12
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z8, Z1, Z13
+	VMAXPS            Z10, Z1, Z16
+	VMAXPS            Z12, Z1, Z19
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
+	VMINPS            Z19, Z0, Z19
+	VMOVAPS           Z3, Z9
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z9
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z9, Z11
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z11
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z11, Z11
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z9, Z7
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
+	VPERMPS           Z5, Z20, Z19
+	VPSLLD            $0x13, Z9, Z9
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z9, Z7, Z7
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z11
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
+	VFMADD213PS       Z19, Z19, Z21
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z11, Z7
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z7, Z11, Z9
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z8, K2
+	VCMPPS            $0x06, Z1, Z10, K3
+	VCMPPS            $0x06, Z1, Z12, K4
+	VMULPS.Z          Z6, Z9, K1, Z9
+	VMULPS.Z          Z8, Z14, K2, Z14
+	VMULPS.Z          Z10, Z17, K3, Z17
+	VMULPS.Z          Z12, Z20, K4, Z20
+	VMOVNTPS          Z9, (AX)
+	VMOVNTPS          Z14, 64(AX)
+	VMOVNTPS          Z17, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3404,7 +4544,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSiluMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3432,6 +4572,133 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10240(R9)
+	PREFETCHT1        10304(DX)
+	PREFETCHT1        10304(R9)
+	PREFETCHT1        10368(DX)
+	PREFETCHT1        10368(R9)
+	PREFETCHT1        10432(DX)
+	PREFETCHT1        10432(R9)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z10
+	VMOVUPS           128(DX), Z14
+	VMOVUPS           192(DX), Z18
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z9, Z7
+	VRCP14PS          Z13, Z11
+	VRCP14PS          Z17, Z15
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z8
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z7, Z9, Z8
+	VFNMADD231PS      Z11, Z13, Z12
+	VFNMADD231PS      Z15, Z17, Z16
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z7, Z7, Z8
+	VFMADD213PS       Z11, Z11, Z12
+	VFMADD213PS       Z15, Z15, Z16
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VMULPS.Z          Z6, Z8, K1, Z8
+	VMULPS.Z          Z10, Z12, K2, Z12
+	VMULPS.Z          Z14, Z16, K3, Z16
+	VMULPS.Z          Z18, Z20, K4, Z20
+	VMOVUPS           (R9), Z6
+	VMOVUPS           64(R9), Z7
+	VMOVUPS           128(R9), Z9
+	VMOVUPS           192(R9), Z10
+	VMULPS            Z6, Z8, Z8
+	VMULPS            Z7, Z12, Z12
+	VMULPS            Z9, Z16, Z16
+	VMULPS            Z10, Z20, Z20
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z12, 64(AX)
+	VMOVNTPS          Z16, 128(AX)
+	VMOVNTPS          Z20, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	ADDQ              $+256, R9
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3791,8 +5058,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -3813,6 +5080,74 @@ TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMOVUPS    (R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMOVUPS    64(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMOVUPS    128(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMOVUPS    192(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMOVUPS    256(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMOVUPS    320(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMOVUPS    384(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMOVUPS    448(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3962,8 +5297,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSubF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecSubF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecSubF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -3984,6 +5319,74 @@ TEXT ·vecSubF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMOVUPS    (R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMOVUPS    64(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMOVUPS    128(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMOVUPS    192(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMOVUPS    256(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMOVUPS    320(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMOVUPS    384(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMOVUPS    448(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4133,8 +5536,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecDivF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecDivF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecDivF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -4155,6 +5558,74 @@ TEXT ·vecDivF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMOVUPS    (R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMOVUPS    64(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMOVUPS    128(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMOVUPS    192(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMOVUPS    256(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMOVUPS    320(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMOVUPS    384(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMOVUPS    448(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4304,8 +5775,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecMaxF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMaxF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -4326,6 +5797,74 @@ TEXT ·vecMaxF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMOVUPS    (R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMOVUPS    64(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMOVUPS    128(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMOVUPS    192(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMOVUPS    256(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMOVUPS    320(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMOVUPS    384(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMOVUPS    448(R9), Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4475,7 +6014,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxFarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxFarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMaxFarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -4496,128 +6035,50 @@ TEXT ·vecMaxFarF32AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x02, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    64(DX), Z0
-	VMOVUPS    64(R9), Z1
-	PREFETCHT1 12352(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 64(AX)
-	VMOVUPS    128(DX), Z0
-	VMOVUPS    128(R9), Z1
-	PREFETCHT1 12416(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 128(AX)
-	VMOVUPS    192(DX), Z0
-	VMOVUPS    192(R9), Z1
-	PREFETCHT1 12480(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 192(AX)
-	VMOVUPS    256(DX), Z0
-	VMOVUPS    256(R9), Z1
-	PREFETCHT1 12544(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 256(AX)
-	VMOVUPS    320(DX), Z0
-	VMOVUPS    320(R9), Z1
-	PREFETCHT1 12608(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 320(AX)
-	VMOVUPS    384(DX), Z0
-	VMOVUPS    384(R9), Z1
-	PREFETCHT1 12672(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 384(AX)
-	VMOVUPS    448(DX), Z0
-	VMOVUPS    448(R9), Z1
-	PREFETCHT1 12736(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 448(AX)
-	LFENCE
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	SUBQ       $+128, CX
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	SUBQ       $+16, CX
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(R9)
 	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(R9)
 	VMOVUPS    64(R9), Z1
-	PREFETCHT1 12352(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(R9)
 	VMOVUPS    128(R9), Z1
-	PREFETCHT1 12416(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(R9)
 	VMOVUPS    192(R9), Z1
-	PREFETCHT1 12480(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(R9)
 	VMOVUPS    256(R9), Z1
-	PREFETCHT1 12544(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(R9)
 	VMOVUPS    320(R9), Z1
-	PREFETCHT1 12608(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(R9)
 	VMOVUPS    384(R9), Z1
-	PREFETCHT1 12672(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(R9)
 	VMOVUPS    448(R9), Z1
-	PREFETCHT1 12736(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 448(AX)
 	LFENCE
@@ -4634,29 +6095,27 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
+	VMAXPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     singleloop
 
 singledone:
-	ADDQ       $+16, CX
-	JZ         next
-	MOVQ       $0x00000001, R11
-	SHLQ       CL, R11
-	DECQ       R11
-	KMOVW      R11, K1
-	VMOVUPS.Z  (DX), K1, Z0
-	VMOVUPS.Z  (R9), K1, Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, K1, (AX)
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
+	VMAXPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -4667,7 +6126,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddFarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddFarF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddFarF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -4688,128 +6147,50 @@ TEXT ·vecAddFarF32AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x02, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    64(DX), Z0
-	VMOVUPS    64(R9), Z1
-	PREFETCHT1 12352(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 64(AX)
-	VMOVUPS    128(DX), Z0
-	VMOVUPS    128(R9), Z1
-	PREFETCHT1 12416(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 128(AX)
-	VMOVUPS    192(DX), Z0
-	VMOVUPS    192(R9), Z1
-	PREFETCHT1 12480(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 192(AX)
-	VMOVUPS    256(DX), Z0
-	VMOVUPS    256(R9), Z1
-	PREFETCHT1 12544(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 256(AX)
-	VMOVUPS    320(DX), Z0
-	VMOVUPS    320(R9), Z1
-	PREFETCHT1 12608(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 320(AX)
-	VMOVUPS    384(DX), Z0
-	VMOVUPS    384(R9), Z1
-	PREFETCHT1 12672(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 384(AX)
-	VMOVUPS    448(DX), Z0
-	VMOVUPS    448(R9), Z1
-	PREFETCHT1 12736(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 448(AX)
-	LFENCE
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	SUBQ       $+128, CX
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	SUBQ       $+16, CX
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(R9)
 	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(R9)
 	VMOVUPS    64(R9), Z1
-	PREFETCHT1 12352(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(R9)
 	VMOVUPS    128(R9), Z1
-	PREFETCHT1 12416(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(R9)
 	VMOVUPS    192(R9), Z1
-	PREFETCHT1 12480(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(R9)
 	VMOVUPS    256(R9), Z1
-	PREFETCHT1 12544(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(R9)
 	VMOVUPS    320(R9), Z1
-	PREFETCHT1 12608(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(R9)
 	VMOVUPS    384(R9), Z1
-	PREFETCHT1 12672(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(R9)
 	VMOVUPS    448(R9), Z1
-	PREFETCHT1 12736(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 448(AX)
 	LFENCE
@@ -4826,29 +6207,27 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    (R9), Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
+	VMOVUPS (DX), Z0
+	VMOVUPS (R9), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, DX
+	ADDQ    $+64, R9
+	SUBQ    $+16, CX
+	JGE     singleloop
 
 singledone:
-	ADDQ       $+16, CX
-	JZ         next
-	MOVQ       $0x00000001, R11
-	SHLQ       CL, R11
-	DECQ       R11
-	KMOVW      R11, K1
-	VMOVUPS.Z  (DX), K1, Z0
-	VMOVUPS.Z  (R9), K1, Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, K1, (AX)
+	ADDQ      $+16, CX
+	JZ        next
+	MOVQ      $0x00000001, R11
+	SHLQ      CL, R11
+	DECQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (R9), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -4859,7 +6238,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -4885,6 +6264,100 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	PREFETCHT1       10368(DX)
+	PREFETCHT1       10432(DX)
+	VMOVUPS          (DX), Z8
+	VMOVUPS          64(DX), Z10
+	VMOVUPS          128(DX), Z12
+	VMOVUPS          192(DX), Z14
+	VRANGEPS         $0x0a, Z1, Z8, Z9
+	VRANGEPS         $0x0a, Z1, Z10, Z11
+	VRANGEPS         $0x0a, Z1, Z12, Z13
+	VRANGEPS         $0x0a, Z1, Z14, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z12, Z0, Z12
+	VMAXPS           Z14, Z0, Z27
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z28
+	VSUBPS           Z2, Z14, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z29
+	VPERMPS          Z7, Z14, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z14, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z14, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z14, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z14, Z14
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z14, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z9, Z8
+	VFNMADD231PS     Z21, Z11, Z10
+	VFNMADD231PS     Z25, Z13, Z12
+	VFNMADD231PS     Z30, Z15, Z27
+	VMOVNTPS         Z8, (AX)
+	VMOVNTPS         Z10, 64(AX)
+	VMOVNTPS         Z12, 128(AX)
+	VMOVNTPS         Z27, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5162,7 +6635,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSigmoidF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSigmoidF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -5186,6 +6659,112 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	PREFETCHT1        10368(DX)
+	PREFETCHT1        10432(DX)
+	VMOVUPS           (DX), Z6
+	VMOVUPS           64(DX), Z9
+	VMOVUPS           128(DX), Z12
+	VMOVUPS           192(DX), Z15
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z9, Z1, Z9
+	VMAXPS            Z12, Z1, Z12
+	VMAXPS            Z15, Z1, Z15
+	VMOVAPS           Z3, Z7
+	VMOVAPS           Z3, Z10
+	VMOVAPS           Z3, Z13
+	VMOVAPS           Z3, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z6, Z7
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z9, Z10
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z12, Z13
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VSUBPS            Z3, Z7, Z8
+	VSUBPS            Z3, Z10, Z11
+	VSUBPS            Z3, Z13, Z14
+	VSUBPS            Z3, Z16, Z17
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z11, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z14, Z12
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VMOVAPS           Z4, Z8
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z14
+	VMOVAPS           Z4, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z6, Z8
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z12, Z14
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS       Z2, Z6, Z8
+	VFMADD213PS       Z2, Z9, Z11
+	VFMADD213PS       Z2, Z12, Z14
+	VFMADD213PS       Z2, Z15, Z17
+	VMULPS            Z6, Z8, Z8
+	VMULPS            Z9, Z11, Z11
+	VMULPS            Z12, Z14, Z14
+	VMULPS            Z15, Z17, Z17
+	VPERMPS           Z5, Z7, Z6
+	VPERMPS           Z5, Z10, Z9
+	VPERMPS           Z5, Z13, Z12
+	VPERMPS           Z5, Z16, Z15
+	VPSLLD            $0x13, Z7, Z7
+	VPSLLD            $0x13, Z10, Z10
+	VPSLLD            $0x13, Z13, Z13
+	VPSLLD            $0x13, Z16, Z16
+	VPADDD            Z7, Z6, Z6
+	VPADDD            Z10, Z9, Z9
+	VPADDD            Z13, Z12, Z12
+	VPADDD            Z16, Z15, Z15
+	VFMADD213PS       Z6, Z6, Z8
+	VFMADD213PS       Z9, Z9, Z11
+	VFMADD213PS       Z12, Z12, Z14
+	VFMADD213PS       Z15, Z15, Z17
+	VADDPS            Z2, Z8, Z8
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z14, Z14
+	VADDPS            Z2, Z17, Z17
+	VRCP14PS          Z8, Z6
+	VRCP14PS          Z11, Z9
+	VRCP14PS          Z14, Z12
+	VRCP14PS          Z17, Z15
+	VMOVAPS           Z2, Z7
+	VMOVAPS           Z2, Z10
+	VMOVAPS           Z2, Z13
+	VMOVAPS           Z2, Z16
+	VFNMADD231PS      Z6, Z8, Z7
+	VFNMADD231PS      Z9, Z11, Z10
+	VFNMADD231PS      Z12, Z14, Z13
+	VFNMADD231PS      Z15, Z17, Z16
+	VFMADD213PS       Z6, Z6, Z7
+	VFMADD213PS       Z9, Z9, Z10
+	VFMADD213PS       Z12, Z12, Z13
+	VFMADD213PS       Z15, Z15, Z16
+	VMOVNTPS          Z7, (AX)
+	VMOVNTPS          Z10, 64(AX)
+	VMOVNTPS          Z13, 128(AX)
+	VMOVNTPS          Z16, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+256, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5496,8 +7075,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecCopyF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512F
+// func vecCopyF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecCopyF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -5514,6 +7093,49 @@ TEXT ·vecCopyF32AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(DX)
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 10304(DX)
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10368(DX)
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 10432(DX)
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10496(DX)
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 10560(DX)
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10624(DX)
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 10688(DX)
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5620,7 +7242,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSetF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSetF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F
 TEXT ·vecSetF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -5719,8 +7341,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGatherRowsF32AVX512(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512F, MMX+
+// func vecGatherRowsF32AVX512(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecGatherRowsF32AVX512(SB), NOSPLIT, $0-57
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -5750,6 +7372,50 @@ row:
 last:
 	ADDQ  $+4, R11
 	MOVQ  R8, CX
+	CMPB  nt+56(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPS    (DX), Z0
+	PREFETCHT1 (R9)
+	VMOVNTPS   Z0, (AX)
+	VMOVUPS    64(DX), Z0
+	PREFETCHT1 64(R9)
+	VMOVNTPS   Z0, 64(AX)
+	VMOVUPS    128(DX), Z0
+	PREFETCHT1 128(R9)
+	VMOVNTPS   Z0, 128(AX)
+	VMOVUPS    192(DX), Z0
+	PREFETCHT1 192(R9)
+	VMOVNTPS   Z0, 192(AX)
+	VMOVUPS    256(DX), Z0
+	PREFETCHT1 256(R9)
+	VMOVNTPS   Z0, 256(AX)
+	VMOVUPS    320(DX), Z0
+	PREFETCHT1 320(R9)
+	VMOVNTPS   Z0, 320(AX)
+	VMOVUPS    384(DX), Z0
+	PREFETCHT1 384(R9)
+	VMOVNTPS   Z0, 384(AX)
+	VMOVUPS    448(DX), Z0
+	PREFETCHT1 448(R9)
+	VMOVNTPS   Z0, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+128, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+128, CX
+
+nt:
 	CMPB  nt+56(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5878,7 +7544,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt bool)
+// func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	MOVQ         dst+0(FP), AX
@@ -7936,7 +9602,7 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecLayerNormF32AVX512(dst *float32, src *float32, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	MOVQ         dst+0(FP), AX
@@ -8503,7 +10169,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
+// func vecAddLayerNormF32AVX512(dst *float32, src *float32, y *float32, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-93
 	MOVQ         dst+0(FP), AX
@@ -9188,7 +10854,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormF32AVX512(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecRMSNormF32AVX512(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	MOVQ         dst+0(FP), AX
@@ -10882,7 +12548,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecDropoutF32AVX512(dst *float32, src *float32, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	MOVQ         dst+0(FP), AX
@@ -11113,7 +12779,7 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluDropoutF32AVX512(dst *float32, src *float32, y *float32, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecAddGeluDropoutF32AVX512(dst *float32, src *float32, y *float32, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
 	MOVQ         dst+0(FP), AX
@@ -11438,7 +13104,7 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF32AVX512(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF32AVX512(dst *float32, src *float32, next *float32, ldd int, lds int, m int, n int, nt uint8)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·vecTransposeF32AVX512(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX
@@ -11655,6 +13321,454 @@ stored:
 	SHLQ $0x04, R9
 	ADDQ R9, AX
 	SUBQ $+16, n+48(FP)
+	JNZ  columns
+	VZEROUPPER
+	RET
+
+// func vecTransposeHalvesF32AVX512(dst *uint16, src *uint16, next *uint16, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·vecTransposeHalvesF32AVX512(SB), NOSPLIT, $0-57
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	SHLQ    $0x01, BX
+	SHLQ    $0x01, SI
+	MOVBQZX nt+56(FP), DI
+	XORQ    R8, R8
+
+columns:
+	MOVQ AX, R9
+	MOVQ CX, R10
+	MOVQ m+40(FP), R11
+
+square:
+	PREFETCHT1 (DX)(R8*1)
+	PREFETCHT1 64(DX)(R8*1)
+	PREFETCHT1 128(DX)(R8*1)
+	PREFETCHT1 192(DX)(R8*1)
+	PREFETCHT1 256(DX)(R8*1)
+	PREFETCHT1 320(DX)(R8*1)
+	PREFETCHT1 384(DX)(R8*1)
+	PREFETCHT1 448(DX)(R8*1)
+	PREFETCHT1 512(DX)(R8*1)
+	PREFETCHT1 576(DX)(R8*1)
+	PREFETCHT1 640(DX)(R8*1)
+	PREFETCHT1 704(DX)(R8*1)
+	PREFETCHT1 768(DX)(R8*1)
+	PREFETCHT1 832(DX)(R8*1)
+	PREFETCHT1 896(DX)(R8*1)
+	PREFETCHT1 960(DX)(R8*1)
+	PREFETCHT1 1024(DX)(R8*1)
+	PREFETCHT1 1088(DX)(R8*1)
+	PREFETCHT1 1152(DX)(R8*1)
+	PREFETCHT1 1216(DX)(R8*1)
+	PREFETCHT1 1280(DX)(R8*1)
+	PREFETCHT1 1344(DX)(R8*1)
+	PREFETCHT1 1408(DX)(R8*1)
+	PREFETCHT1 1472(DX)(R8*1)
+	PREFETCHT1 1536(DX)(R8*1)
+	PREFETCHT1 1600(DX)(R8*1)
+	PREFETCHT1 1664(DX)(R8*1)
+	PREFETCHT1 1728(DX)(R8*1)
+	PREFETCHT1 1792(DX)(R8*1)
+	PREFETCHT1 1856(DX)(R8*1)
+	PREFETCHT1 1920(DX)(R8*1)
+	PREFETCHT1 1984(DX)(R8*1)
+	ADDQ       $+2048, R8
+	CMPQ       R8, $+1024
+	JLT        fetched
+	XORQ       R8, R8
+	ADDQ       SI, DX
+
+fetched:
+	MOVQ       R10, R12
+	VMOVUPS    (R12), Z0
+	VPUNPCKLWD (R12)(SI*1), Z0, Z0
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z1
+	VPUNPCKLWD (R12)(SI*1), Z1, Z1
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z2
+	VPUNPCKLWD (R12)(SI*1), Z2, Z2
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z3
+	VPUNPCKLWD (R12)(SI*1), Z3, Z3
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z4
+	VPUNPCKLWD (R12)(SI*1), Z4, Z4
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z5
+	VPUNPCKLWD (R12)(SI*1), Z5, Z5
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z6
+	VPUNPCKLWD (R12)(SI*1), Z6, Z6
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z7
+	VPUNPCKLWD (R12)(SI*1), Z7, Z7
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z8
+	VPUNPCKLWD (R12)(SI*1), Z8, Z8
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z9
+	VPUNPCKLWD (R12)(SI*1), Z9, Z9
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z10
+	VPUNPCKLWD (R12)(SI*1), Z10, Z10
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z11
+	VPUNPCKLWD (R12)(SI*1), Z11, Z11
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z12
+	VPUNPCKLWD (R12)(SI*1), Z12, Z12
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z13
+	VPUNPCKLWD (R12)(SI*1), Z13, Z13
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z14
+	VPUNPCKLWD (R12)(SI*1), Z14, Z14
+	LEAQ       (R12)(SI*2), R12
+	VMOVUPS    (R12), Z15
+	VPUNPCKLWD (R12)(SI*1), Z15, Z15
+	LEAQ       (R12)(SI*2), R12
+	MOVQ       R9, R12
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	TESTQ      DI, DI
+	JNE        Lnt
+	VMOVUPS    Z11, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z13, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z8, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Z15, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z10, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z16, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z12, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Z14, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z9, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Z3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z0, (R12)
+	JMP        Lstored
+
+Lnt:
+	VMOVNTPS Z11, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z13, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z8, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Z15, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z10, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z16, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z12, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Z14, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z9, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Z3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z0, (R12)
+
+Lstored:
+	VMOVUPS    (R10), Z0
+	VPUNPCKHWD (R10)(SI*1), Z0, Z0
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z1
+	VPUNPCKHWD (R10)(SI*1), Z1, Z1
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z2
+	VPUNPCKHWD (R10)(SI*1), Z2, Z2
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z3
+	VPUNPCKHWD (R10)(SI*1), Z3, Z3
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z4
+	VPUNPCKHWD (R10)(SI*1), Z4, Z4
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z5
+	VPUNPCKHWD (R10)(SI*1), Z5, Z5
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z6
+	VPUNPCKHWD (R10)(SI*1), Z6, Z6
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z7
+	VPUNPCKHWD (R10)(SI*1), Z7, Z7
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z8
+	VPUNPCKHWD (R10)(SI*1), Z8, Z8
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z9
+	VPUNPCKHWD (R10)(SI*1), Z9, Z9
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z10
+	VPUNPCKHWD (R10)(SI*1), Z10, Z10
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z11
+	VPUNPCKHWD (R10)(SI*1), Z11, Z11
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z12
+	VPUNPCKHWD (R10)(SI*1), Z12, Z12
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z13
+	VPUNPCKHWD (R10)(SI*1), Z13, Z13
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z14
+	VPUNPCKHWD (R10)(SI*1), Z14, Z14
+	LEAQ       (R10)(SI*2), R10
+	VMOVUPS    (R10), Z15
+	VPUNPCKHWD (R10)(SI*1), Z15, Z15
+	LEAQ       (R10)(SI*2), R10
+	MOVQ       R9, R12
+	LEAQ       (R9)(BX*4), R12
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	TESTQ      DI, DI
+	JNE        Hnt
+	VMOVUPS    Z11, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z6, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z13, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z8, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Z15, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z10, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z16, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z12, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Z14, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z7, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z2, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z9, (R12)
+	ADDQ       BX, R12
+	LEAQ       (R12)(BX*4), R12
+	VMOVUPS    Z3, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z1, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z5, (R12)
+	ADDQ       BX, R12
+	VMOVUPS    Z0, (R12)
+	JMP        Hstored
+
+Hnt:
+	VMOVNTPS Z11, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z6, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z13, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z8, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Z15, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z10, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z16, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z12, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Z14, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z7, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z9, (R12)
+	ADDQ     BX, R12
+	LEAQ     (R12)(BX*4), R12
+	VMOVNTPS Z3, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z1, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z5, (R12)
+	ADDQ     BX, R12
+	VMOVNTPS Z0, (R12)
+
+Hstored:
+	ADDQ $+64, R9
+	SUBQ $+32, R11
+	JNZ  square
+	ADDQ $+64, CX
+	MOVQ BX, R9
+	SHLQ $0x05, R9
+	ADDQ R9, AX
+	SUBQ $+32, n+48(FP)
 	JNZ  columns
 	VZEROUPPER
 	RET

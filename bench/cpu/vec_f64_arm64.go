@@ -39,102 +39,102 @@ var neonRowsF64 = neonRows[float64]{
 // max(x, 0), NaN for NaN
 //
 //go:noescape
-func vecReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // a x
 //
 //go:noescape
-func vecScaleF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecScaleF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // a x + b
 //
 //go:noescape
-func vecAffineF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAffineF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // b
 //
 //go:noescape
-func vecSetF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecSetF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x + y
 //
 //go:noescape
-func vecAddF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAddF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // max(x + y, 0)
 //
 //go:noescape
-func vecAddReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAddReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x - y
 //
 //go:noescape
-func vecSubF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecSubF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x y
 //
 //go:noescape
-func vecMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x / y
 //
 //go:noescape
-func vecDivF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecDivF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // max(x, y)
 //
 //go:noescape
-func vecMaxF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecMaxF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // e^x
 //
 //go:noescape
-func vecExpF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecExpF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // erf(x)
 //
 //go:noescape
-func vecErfF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecErfF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // tanh(x)
 //
 //go:noescape
-func vecTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x/2 (1 + erf(x/sqrt 2))
 //
 //go:noescape
-func vecGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 //
 //go:noescape
-func vecGeluTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecGeluTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // x / (1 + e^-x)
 //
 //go:noescape
-func vecSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // 1 / (1 + e^-x)
 //
 //go:noescape
-func vecSigmoidF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecSigmoidF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // gelu(x + y)
 //
 //go:noescape
-func vecAddGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAddGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // silu(x + y)
 //
 //go:noescape
-func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // silu(x) y
 //
 //go:noescape
-func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 // Those below are of rows, see neonRows.
 

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecExpF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -21,6 +21,264 @@ TEXT ·vecExpF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10304(CX)
+	VMOVUPD      (CX), Y1
+	VMOVUPD      32(CX), Y2
+	VMOVUPD      64(CX), Y3
+	VMOVUPD      96(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+32(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+64(SB), Y6
+	VANDPD       Y5, Y1, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VANDPD       Y5, Y2, Y8
+	VPCMPGTQ     Y6, Y8, Y8
+	VORPD        Y7, Y8, Y8
+	VANDPD       Y5, Y3, Y7
+	VPCMPGTQ     Y6, Y7, Y7
+	VORPD        Y8, Y7, Y7
+	VANDPD       Y5, Y4, Y5
+	VPCMPGTQ     Y6, Y5, Y5
+	VORPD        Y7, Y5, Y5
+	VPTEST       Y5, Y5
+	JNZ          farbeyond
+	VMOVAPD      Y0, Y5
+	VMOVAPD      Y0, Y7
+	VMOVAPD      Y0, Y9
+	VMOVAPD      Y0, Y11
+	VMOVAPD      vecConstf64avx2<>+96(SB), Y6
+	VFMADD231PD  Y6, Y1, Y5
+	VFMADD231PD  Y6, Y2, Y7
+	VFMADD231PD  Y6, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y11
+	VSUBPD       Y0, Y5, Y6
+	VSUBPD       Y0, Y7, Y8
+	VSUBPD       Y0, Y9, Y10
+	VSUBPD       Y0, Y11, Y12
+	VMOVAPD      vecConstf64avx2<>+128(SB), Y13
+	VFNMADD231PD Y13, Y6, Y1
+	VFNMADD231PD Y13, Y8, Y2
+	VFNMADD231PD Y13, Y10, Y3
+	VFNMADD231PD Y13, Y12, Y4
+	VMOVAPD      vecConstf64avx2<>+160(SB), Y13
+	VFNMADD231PD Y13, Y6, Y1
+	VFNMADD231PD Y13, Y8, Y2
+	VFNMADD231PD Y13, Y10, Y3
+	VFNMADD231PD Y13, Y12, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y12
+	VMOVAPD      Y12, Y6
+	VMOVAPD      Y12, Y8
+	VMOVAPD      Y12, Y10
+	VMOVAPD      Y12, Y12
+	VMOVAPD      vecConstf64avx2<>+224(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+256(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+288(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+320(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+352(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+384(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+416(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+448(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+480(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VMOVAPD      vecConstf64avx2<>+512(SB), Y13
+	VFMADD213PD  Y13, Y1, Y6
+	VFMADD213PD  Y13, Y2, Y8
+	VFMADD213PD  Y13, Y3, Y10
+	VFMADD213PD  Y13, Y4, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y9, Y9
+	VPSLLQ       $0x34, Y11, Y11
+	VPADDQ       Y5, Y6, Y6
+	VPADDQ       Y7, Y8, Y8
+	VPADDQ       Y9, Y10, Y10
+	VPADDQ       Y11, Y12, Y12
+	VMOVNTPD     Y6, (AX)
+	VMOVNTPD     Y8, 32(AX)
+	VMOVNTPD     Y10, 64(AX)
+	VMOVNTPD     Y12, 96(AX)
+	JMP          farstored
+
+farbeyond:
+	VBROADCASTSD vecConstf64avx2<>+544(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+576(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y7
+	VMINPD       Y1, Y5, Y1
+	VMAXPD       Y1, Y6, Y1
+	VMOVAPD      Y7, Y8
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y1, Y8
+	VSUBPD       Y7, Y8, Y8
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y8, Y1
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y1
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y9
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y1, Y9
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y8, Y1
+	VSUBPD       Y7, Y1, Y10
+	VSUBPD       Y10, Y8, Y10
+	VADDPD       Y7, Y10, Y10
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y10, Y9, Y9
+	VMOVNTPD     Y9, (AX)
+	VMINPD       Y2, Y5, Y2
+	VMAXPD       Y2, Y6, Y2
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y2, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y2, Y8
+	VMOVAPD      Y7, Y2
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y2
+	VSUBPD       Y7, Y2, Y9
+	VSUBPD       Y9, Y1, Y9
+	VADDPD       Y7, Y9, Y9
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y9, Y8, Y8
+	VMOVNTPD     Y8, 32(AX)
+	VMINPD       Y3, Y5, Y3
+	VMAXPD       Y3, Y6, Y3
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y3, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y3, Y2
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y3
+	VSUBPD       Y7, Y3, Y8
+	VSUBPD       Y8, Y1, Y8
+	VADDPD       Y7, Y8, Y8
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y8, Y2, Y2
+	VMOVNTPD     Y2, 64(AX)
+	VMINPD       Y4, Y5, Y4
+	VMAXPD       Y4, Y6, Y4
+	VMOVAPD      Y7, Y1
+	VFMADD231PD  vecConstf64avx2<>+96(SB), Y4, Y1
+	VSUBPD       Y7, Y1, Y1
+	VFNMADD231PD vecConstf64avx2<>+128(SB), Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y1, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y2
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y2
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y4, Y2
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  vecConstf64avx2<>+640(SB), Y1, Y3
+	VSUBPD       Y7, Y3, Y4
+	VSUBPD       Y4, Y1, Y4
+	VADDPD       Y7, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y4, Y2, Y2
+	VMOVNTPD     Y2, 96(AX)
+
+farstored:
+	ADDQ $+128, AX
+	ADDQ $+128, CX
+	SUBQ $+16, R8
+	JGE  farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -763,7 +1021,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecErfF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -783,6 +1041,131 @@ TEXT ·vecErfF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1  10240(CX)
+	VMOVUPD     (CX), Y2
+	VMOVUPD     32(CX), Y7
+	VANDPD      vecConstf64avx2<>+32(SB), Y2, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y7, Y8
+	VMINPD      Y3, Y0, Y3
+	VMINPD      Y8, Y0, Y8
+	VMULPD      Y3, Y3, Y4
+	VMULPD      Y8, Y8, Y9
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y5
+	VMOVAPD     vecConstf64avx2<>+704(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+736(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+768(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+800(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+832(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+864(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+896(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+928(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+960(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+992(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1024(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1056(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+1088(SB), Y9, Y10
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y6
+	VMOVAPD     vecConstf64avx2<>+1120(SB), Y11
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1152(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1184(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1216(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1248(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1280(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1312(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1344(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1376(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1408(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1440(SB), Y9, Y11
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1472(SB), Y9, Y11
+	VFMADD213PD Y5, Y3, Y6
+	VFMADD213PD Y10, Y8, Y11
+	VMULPD      Y3, Y6, Y6
+	VMULPD      Y8, Y11, Y11
+	VADDPD      Y1, Y6, Y3
+	VADDPD      Y1, Y11, Y5
+	VSUBPD      Y1, Y3, Y4
+	VSUBPD      Y1, Y5, Y8
+	VSUBPD      Y4, Y6, Y4
+	VSUBPD      Y8, Y11, Y8
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y6
+	VMOVAPD     vecConstf64avx2<>+1504(SB), Y9
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1536(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1568(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1600(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1632(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1664(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1696(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1728(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1760(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1792(SB), Y8, Y9
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y4, Y6
+	VFMADD213PD vecConstf64avx2<>+1824(SB), Y8, Y9
+	VMULPD      Y4, Y6, Y6
+	VMULPD      Y8, Y9, Y9
+	VPSLLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y5, Y5
+	VSUBPD      vecConstf64avx2<>+512(SB), Y3, Y4
+	VSUBPD      vecConstf64avx2<>+512(SB), Y5, Y8
+	VFMADD213PD Y4, Y3, Y6
+	VFMADD213PD Y8, Y5, Y9
+	VANDPD      vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD      vecConstf64avx2<>+1856(SB), Y7, Y3
+	VANDPD      vecConstf64avx2<>+32(SB), Y6, Y6
+	VANDPD      vecConstf64avx2<>+32(SB), Y9, Y9
+	VORPD       Y2, Y6, Y6
+	VORPD       Y3, Y9, Y9
+	VMOVNTPD    Y6, (AX)
+	VMOVNTPD    Y9, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, R8
+	JGE         farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1227,7 +1610,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -1247,6 +1630,83 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y6
+	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
+	VMINPD       Y3, Y0, Y3
+	VMINPD       Y7, Y0, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+1984(SB), Y10
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y7, Y10
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y7, Y10
+	VMULPD       Y3, Y3, Y9
+	VMULPD       Y7, Y7, Y11
+	VADDPD       Y3, Y3, Y3
+	VADDPD       Y7, Y7, Y7
+	VFMADD213PD  Y3, Y9, Y5
+	VFMADD213PD  Y7, Y11, Y10
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
+	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
+	VFMADD213PD  Y3, Y4, Y5
+	VFMADD213PD  Y7, Y8, Y10
+	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+2304(SB), Y10, Y4
+	VDIVPD       Y3, Y5, Y5
+	VDIVPD       Y4, Y10, Y10
+	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
+	VANDPD       vecConstf64avx2<>+1856(SB), Y6, Y3
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y10
+	VORPD        Y2, Y5, Y5
+	VORPD        Y3, Y10, Y10
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y10, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1523,8 +1983,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1542,6 +2002,81 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y1
+	PREFETCHT1 10240(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, (AX)
+	VMOVUPD    32(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 32(AX)
+	VMOVUPD    64(CX), Y1
+	PREFETCHT1 10304(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 64(AX)
+	VMOVUPD    96(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 96(AX)
+	VMOVUPD    128(CX), Y1
+	PREFETCHT1 10368(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 128(AX)
+	VMOVUPD    160(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 160(AX)
+	VMOVUPD    192(CX), Y1
+	PREFETCHT1 10432(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 192(AX)
+	VMOVUPD    224(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 224(AX)
+	VMOVUPD    256(CX), Y1
+	PREFETCHT1 10496(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 256(AX)
+	VMOVUPD    288(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 288(AX)
+	VMOVUPD    320(CX), Y1
+	PREFETCHT1 10560(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 320(AX)
+	VMOVUPD    352(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 352(AX)
+	VMOVUPD    384(CX), Y1
+	PREFETCHT1 10624(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 384(AX)
+	VMOVUPD    416(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 416(AX)
+	VMOVUPD    448(CX), Y1
+	PREFETCHT1 10688(CX)
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 448(AX)
+	VMOVUPD    480(CX), Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+64, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1643,7 +2178,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -1664,6 +2199,123 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y8
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VMULPD       Y4, Y4, Y5
+	VMULPD       Y9, Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  Y6, Y4, Y7
+	VFMADD213PD  Y11, Y9, Y12
+	VADDPD       Y1, Y7, Y5
+	VADDPD       Y1, Y12, Y10
+	VSUBPD       Y1, Y5, Y6
+	VSUBPD       Y1, Y10, Y11
+	VSUBPD       Y6, Y7, Y6
+	VSUBPD       Y11, Y12, Y11
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y10, Y12, Y12
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y8, Y0, Y5
+	VFNMADD231PD Y7, Y4, Y3
+	VFNMADD231PD Y12, Y9, Y5
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2080,7 +2732,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -2102,6 +2754,81 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y8
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y8, Y1, Y9
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
+	VSUBPD       Y3, Y6, Y7
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y7, Y7
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y7, Y2, Y5
+	VDIVPD       Y11, Y2, Y7
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VCMPPD       $0x06, Y1, Y8, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y7, Y7
+	VANDPD       Y6, Y5, Y5
+	VANDPD       Y9, Y7, Y7
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2371,8 +3098,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecScaleF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2390,6 +3117,81 @@ TEXT ·vecScaleF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y1
+	PREFETCHT1 10240(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, (AX)
+	VMOVUPD    32(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 32(AX)
+	VMOVUPD    64(CX), Y1
+	PREFETCHT1 10304(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 64(AX)
+	VMOVUPD    96(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 96(AX)
+	VMOVUPD    128(CX), Y1
+	PREFETCHT1 10368(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 128(AX)
+	VMOVUPD    160(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 160(AX)
+	VMOVUPD    192(CX), Y1
+	PREFETCHT1 10432(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 192(AX)
+	VMOVUPD    224(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 224(AX)
+	VMOVUPD    256(CX), Y1
+	PREFETCHT1 10496(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 256(AX)
+	VMOVUPD    288(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 288(AX)
+	VMOVUPD    320(CX), Y1
+	PREFETCHT1 10560(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 320(AX)
+	VMOVUPD    352(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 352(AX)
+	VMOVUPD    384(CX), Y1
+	PREFETCHT1 10624(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 384(AX)
+	VMOVUPD    416(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 416(AX)
+	VMOVUPD    448(CX), Y1
+	PREFETCHT1 10688(CX)
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 448(AX)
+	VMOVUPD    480(CX), Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+64, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2491,8 +3293,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecAffineF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2511,6 +3313,97 @@ TEXT ·vecAffineF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y2
+	PREFETCHT1 10240(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, (AX)
+	VMOVUPD    32(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 32(AX)
+	VMOVUPD    64(CX), Y2
+	PREFETCHT1 10304(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 64(AX)
+	VMOVUPD    96(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 96(AX)
+	VMOVUPD    128(CX), Y2
+	PREFETCHT1 10368(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 128(AX)
+	VMOVUPD    160(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 160(AX)
+	VMOVUPD    192(CX), Y2
+	PREFETCHT1 10432(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 192(AX)
+	VMOVUPD    224(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 224(AX)
+	VMOVUPD    256(CX), Y2
+	PREFETCHT1 10496(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 256(AX)
+	VMOVUPD    288(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 288(AX)
+	VMOVUPD    320(CX), Y2
+	PREFETCHT1 10560(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 320(AX)
+	VMOVUPD    352(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 352(AX)
+	VMOVUPD    384(CX), Y2
+	PREFETCHT1 10624(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 384(AX)
+	VMOVUPD    416(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 416(AX)
+	VMOVUPD    448(CX), Y2
+	PREFETCHT1 10688(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 448(AX)
+	VMOVUPD    480(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+64, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2623,8 +3516,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX
+// func vecAffineRowsF64AVX2(dst *float64, src *float64, a *float64, b *float64, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAffineRowsF64AVX2(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2647,12 +3540,103 @@ row:
 	VBROADCASTSD (R9), Y1
 	ADDQ         $+8, R9
 	MOVQ         DI, R10
-	CMPB         nt+64(FP), $0x00
-	JEQ          main
+	CMPB         nt+64(FP), $0x02
+	JNE          nt
 	TESTQ        $0x0000003f, AX
 	JNE          main
-	SUBQ         $+16, R10
-	JLT          ntdone
+	SUBQ         $+64, R10
+	JLT          fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y2
+	PREFETCHT1 10240(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, (AX)
+	VMOVUPD    32(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 32(AX)
+	VMOVUPD    64(CX), Y2
+	PREFETCHT1 10304(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 64(AX)
+	VMOVUPD    96(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 96(AX)
+	VMOVUPD    128(CX), Y2
+	PREFETCHT1 10368(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 128(AX)
+	VMOVUPD    160(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 160(AX)
+	VMOVUPD    192(CX), Y2
+	PREFETCHT1 10432(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 192(AX)
+	VMOVUPD    224(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 224(AX)
+	VMOVUPD    256(CX), Y2
+	PREFETCHT1 10496(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 256(AX)
+	VMOVUPD    288(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 288(AX)
+	VMOVUPD    320(CX), Y2
+	PREFETCHT1 10560(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 320(AX)
+	VMOVUPD    352(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 352(AX)
+	VMOVUPD    384(CX), Y2
+	PREFETCHT1 10624(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 384(AX)
+	VMOVUPD    416(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 416(AX)
+	VMOVUPD    448(CX), Y2
+	PREFETCHT1 10688(CX)
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 448(AX)
+	VMOVUPD    480(CX), Y2
+	VMULPD     Y0, Y2, Y2
+	VADDPD     Y1, Y2, Y2
+	VMOVNTPD   Y2, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
+	CMPB  nt+64(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R10
+	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
@@ -2759,8 +3743,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecAddF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2781,6 +3765,106 @@ TEXT ·vecAddF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPD    (R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	VMOVUPD    32(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPD    64(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	VMOVUPD    96(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPD    128(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	VMOVUPD    160(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPD    192(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	VMOVUPD    224(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPD    256(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	VMOVUPD    288(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPD    320(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	VMOVUPD    352(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPD    384(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	VMOVUPD    416(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPD    448(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	VMOVUPD    480(R8), Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2898,8 +3982,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecAddReluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -2921,6 +4005,122 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y1
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPD    (R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, (AX)
+	VMOVUPD    32(CX), Y1
+	VMOVUPD    32(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 32(AX)
+	VMOVUPD    64(CX), Y1
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPD    64(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 64(AX)
+	VMOVUPD    96(CX), Y1
+	VMOVUPD    96(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 96(AX)
+	VMOVUPD    128(CX), Y1
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPD    128(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 128(AX)
+	VMOVUPD    160(CX), Y1
+	VMOVUPD    160(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 160(AX)
+	VMOVUPD    192(CX), Y1
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPD    192(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 192(AX)
+	VMOVUPD    224(CX), Y1
+	VMOVUPD    224(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 224(AX)
+	VMOVUPD    256(CX), Y1
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPD    256(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 256(AX)
+	VMOVUPD    288(CX), Y1
+	VMOVUPD    288(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 288(AX)
+	VMOVUPD    320(CX), Y1
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPD    320(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 320(AX)
+	VMOVUPD    352(CX), Y1
+	VMOVUPD    352(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 352(AX)
+	VMOVUPD    384(CX), Y1
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPD    384(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 384(AX)
+	VMOVUPD    416(CX), Y1
+	VMOVUPD    416(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 416(AX)
+	VMOVUPD    448(CX), Y1
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPD    448(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 448(AX)
+	VMOVUPD    480(CX), Y1
+	VMOVUPD    480(R8), Y2
+	VADDPD     Y2, Y1, Y1
+	VMAXPD     Y1, Y0, Y1
+	VMOVNTPD   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3049,7 +4249,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecAddGeluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -3074,6 +4274,129 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10240(R8)
+	VMOVUPD      (CX), Y3
+	VMOVUPD      32(CX), Y5
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
+	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y9
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y9, Y2, Y9
+	VMULPD       Y4, Y4, Y6
+	VMULPD       Y9, Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  Y7, Y4, Y8
+	VFMADD213PD  Y11, Y9, Y12
+	VADDPD       Y1, Y8, Y6
+	VADDPD       Y1, Y12, Y10
+	VSUBPD       Y1, Y6, Y7
+	VSUBPD       Y1, Y10, Y11
+	VSUBPD       Y7, Y8, Y7
+	VSUBPD       Y11, Y12, Y11
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y11, Y12
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y7, Y8
+	VFMADD213PD  vecConstf64avx2<>+512(SB), Y11, Y12
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y10, Y12, Y12
+	VMAXPD       Y3, Y0, Y3
+	VMAXPD       Y5, Y0, Y5
+	VFNMADD231PD Y8, Y4, Y3
+	VFNMADD231PD Y12, Y9, Y5
+	VMOVNTPD     Y3, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3509,7 +4832,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecAddSiluF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -3535,6 +4858,87 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10240(R8)
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y6
+	VMOVUPD      (R8), Y5
+	VMOVUPD      32(R8), Y7
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y6, Y1, Y9
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
+	VMOVAPD      Y3, Y7
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
+	VSUBPD       Y3, Y7, Y8
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y2, Y9, Y11
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y8, Y2, Y5
+	VDIVPD       Y11, Y2, Y8
+	VCMPPD       $0x06, Y1, Y4, Y7
+	VCMPPD       $0x06, Y1, Y6, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y6, Y8, Y8
+	VANDPD       Y7, Y5, Y5
+	VANDPD       Y9, Y8, Y8
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3823,7 +5227,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecSiluMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -3849,6 +5253,87 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	PREFETCHT1   10240(R8)
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y8
+	VMAXPD       Y4, Y1, Y5
+	VMAXPD       Y8, Y1, Y9
+	VMINPD       Y5, Y0, Y5
+	VMINPD       Y9, Y0, Y9
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y10
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
+	VSUBPD       Y3, Y6, Y7
+	VSUBPD       Y3, Y10, Y11
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VFMADD213PD  Y2, Y5, Y7
+	VFMADD213PD  Y2, Y9, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y10, Y10
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y10, Y11, Y11
+	VADDPD       Y2, Y7, Y7
+	VADDPD       Y2, Y11, Y11
+	VDIVPD       Y7, Y2, Y5
+	VDIVPD       Y11, Y2, Y7
+	VCMPPD       $0x06, Y1, Y4, Y6
+	VCMPPD       $0x06, Y1, Y8, Y9
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y7, Y7
+	VANDPD       Y6, Y5, Y5
+	VANDPD       Y9, Y7, Y7
+	VMOVUPD      (R8), Y4
+	VMOVUPD      32(R8), Y6
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y6, Y7, Y7
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y7, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, R8
+	SUBQ         $+8, R10
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4137,8 +5622,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -4159,6 +5644,106 @@ TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPD    (R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	VMOVUPD    32(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPD    64(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	VMOVUPD    96(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPD    128(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	VMOVUPD    160(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPD    192(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	VMOVUPD    224(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPD    256(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	VMOVUPD    288(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPD    320(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	VMOVUPD    352(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPD    384(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	VMOVUPD    416(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPD    448(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	VMOVUPD    480(R8), Y1
+	VMULPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4276,8 +5861,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSubF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecSubF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecSubF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -4298,6 +5883,106 @@ TEXT ·vecSubF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPD    (R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	VMOVUPD    32(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPD    64(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	VMOVUPD    96(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPD    128(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	VMOVUPD    160(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPD    192(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	VMOVUPD    224(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPD    256(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	VMOVUPD    288(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPD    320(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	VMOVUPD    352(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPD    384(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	VMOVUPD    416(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPD    448(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	VMOVUPD    480(R8), Y1
+	VSUBPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4415,8 +6100,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecDivF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecDivF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecDivF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -4437,6 +6122,106 @@ TEXT ·vecDivF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPD    (R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	VMOVUPD    32(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPD    64(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	VMOVUPD    96(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPD    128(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	VMOVUPD    160(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPD    192(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	VMOVUPD    224(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPD    256(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	VMOVUPD    288(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPD    320(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	VMOVUPD    352(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPD    384(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	VMOVUPD    416(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPD    448(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	VMOVUPD    480(R8), Y1
+	VDIVPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4554,8 +6339,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecMaxF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecMaxF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -4576,6 +6361,106 @@ TEXT ·vecMaxF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R10
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R10
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10240(R8)
+	VMOVUPD    (R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	VMOVUPD    32(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10304(R8)
+	VMOVUPD    64(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	VMOVUPD    96(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10368(R8)
+	VMOVUPD    128(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	VMOVUPD    160(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	PREFETCHT1 10432(R8)
+	VMOVUPD    192(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	VMOVUPD    224(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	PREFETCHT1 10496(R8)
+	VMOVUPD    256(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	VMOVUPD    288(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	PREFETCHT1 10560(R8)
+	VMOVUPD    320(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	VMOVUPD    352(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	PREFETCHT1 10624(R8)
+	VMOVUPD    384(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	VMOVUPD    416(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	PREFETCHT1 10688(R8)
+	VMOVUPD    448(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	VMOVUPD    480(R8), Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R8
+	SUBQ       $+64, R10
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R10
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -4693,7 +6578,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxFarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecMaxFarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, MMX+, SSE2
 TEXT ·vecMaxFarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
@@ -4714,208 +6599,82 @@ TEXT ·vecMaxFarF64AVX2(SB), NOSPLIT, $0-81
 	SHLQ $0x03, R9
 
 row:
-	MOVQ  DI, R10
-	CMPB  nt+80(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, R10
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	VMOVUPD    32(CX), Y0
-	VMOVUPD    32(R8), Y1
-	PREFETCHT1 12320(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 32(AX)
-	VMOVUPD    64(CX), Y0
-	VMOVUPD    64(R8), Y1
-	PREFETCHT1 12352(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 64(AX)
-	VMOVUPD    96(CX), Y0
-	VMOVUPD    96(R8), Y1
-	PREFETCHT1 12384(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 96(AX)
-	VMOVUPD    128(CX), Y0
-	VMOVUPD    128(R8), Y1
-	PREFETCHT1 12416(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 128(AX)
-	VMOVUPD    160(CX), Y0
-	VMOVUPD    160(R8), Y1
-	PREFETCHT1 12448(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 160(AX)
-	VMOVUPD    192(CX), Y0
-	VMOVUPD    192(R8), Y1
-	PREFETCHT1 12480(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 192(AX)
-	VMOVUPD    224(CX), Y0
-	VMOVUPD    224(R8), Y1
-	PREFETCHT1 12512(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 224(AX)
-	VMOVUPD    256(CX), Y0
-	VMOVUPD    256(R8), Y1
-	PREFETCHT1 12544(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 256(AX)
-	VMOVUPD    288(CX), Y0
-	VMOVUPD    288(R8), Y1
-	PREFETCHT1 12576(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 288(AX)
-	VMOVUPD    320(CX), Y0
-	VMOVUPD    320(R8), Y1
-	PREFETCHT1 12608(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 320(AX)
-	VMOVUPD    352(CX), Y0
-	VMOVUPD    352(R8), Y1
-	PREFETCHT1 12640(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 352(AX)
-	VMOVUPD    384(CX), Y0
-	VMOVUPD    384(R8), Y1
-	PREFETCHT1 12672(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 384(AX)
-	VMOVUPD    416(CX), Y0
-	VMOVUPD    416(R8), Y1
-	PREFETCHT1 12704(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 416(AX)
-	VMOVUPD    448(CX), Y0
-	VMOVUPD    448(R8), Y1
-	PREFETCHT1 12736(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 448(AX)
-	VMOVUPD    480(CX), Y0
-	VMOVUPD    480(R8), Y1
-	PREFETCHT1 12768(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 480(AX)
-	LFENCE
-	ADDQ       $+512, AX
-	ADDQ       $+512, CX
-	ADDQ       $+512, R8
-	SUBQ       $+64, R10
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+64, R10
-	SUBQ $+4, R10
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+4, R10
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+4, R10
-
-main:
+	MOVQ DI, R10
 	SUBQ $+64, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(R8)
 	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, (AX)
 	VMOVUPD    32(CX), Y0
 	VMOVUPD    32(R8), Y1
-	PREFETCHT1 12320(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(R8)
 	VMOVUPD    64(R8), Y1
-	PREFETCHT1 12352(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
 	VMOVUPD    96(R8), Y1
-	PREFETCHT1 12384(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 96(AX)
 	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(R8)
 	VMOVUPD    128(R8), Y1
-	PREFETCHT1 12416(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 128(AX)
 	VMOVUPD    160(CX), Y0
 	VMOVUPD    160(R8), Y1
-	PREFETCHT1 12448(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 160(AX)
 	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(R8)
 	VMOVUPD    192(R8), Y1
-	PREFETCHT1 12480(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 192(AX)
 	VMOVUPD    224(CX), Y0
 	VMOVUPD    224(R8), Y1
-	PREFETCHT1 12512(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 224(AX)
 	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(R8)
 	VMOVUPD    256(R8), Y1
-	PREFETCHT1 12544(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 256(AX)
 	VMOVUPD    288(CX), Y0
 	VMOVUPD    288(R8), Y1
-	PREFETCHT1 12576(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 288(AX)
 	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(R8)
 	VMOVUPD    320(R8), Y1
-	PREFETCHT1 12608(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 320(AX)
 	VMOVUPD    352(CX), Y0
 	VMOVUPD    352(R8), Y1
-	PREFETCHT1 12640(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 352(AX)
 	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(R8)
 	VMOVUPD    384(R8), Y1
-	PREFETCHT1 12672(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 384(AX)
 	VMOVUPD    416(CX), Y0
 	VMOVUPD    416(R8), Y1
-	PREFETCHT1 12704(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 416(AX)
 	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(R8)
 	VMOVUPD    448(R8), Y1
-	PREFETCHT1 12736(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 448(AX)
 	VMOVUPD    480(CX), Y0
 	VMOVUPD    480(R8), Y1
-	PREFETCHT1 12768(R8)
 	VMAXPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 480(AX)
 	LFENCE
@@ -4932,16 +6691,15 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VMAXPD     Y1, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+4, R10
-	JGE        singleloop
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
+	VMAXPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -4952,7 +6710,6 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPD (CX), Y0, Y1
 	VMASKMOVPD (R8), Y0, Y2
-	PREFETCHT1 12288(R8)
 	VMAXPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
@@ -4965,7 +6722,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddFarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecAddFarF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, MMX+, SSE2
 TEXT ·vecAddFarF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
@@ -4986,208 +6743,82 @@ TEXT ·vecAddFarF64AVX2(SB), NOSPLIT, $0-81
 	SHLQ $0x03, R9
 
 row:
-	MOVQ  DI, R10
-	CMPB  nt+80(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, R10
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	VMOVUPD    32(CX), Y0
-	VMOVUPD    32(R8), Y1
-	PREFETCHT1 12320(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 32(AX)
-	VMOVUPD    64(CX), Y0
-	VMOVUPD    64(R8), Y1
-	PREFETCHT1 12352(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 64(AX)
-	VMOVUPD    96(CX), Y0
-	VMOVUPD    96(R8), Y1
-	PREFETCHT1 12384(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 96(AX)
-	VMOVUPD    128(CX), Y0
-	VMOVUPD    128(R8), Y1
-	PREFETCHT1 12416(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 128(AX)
-	VMOVUPD    160(CX), Y0
-	VMOVUPD    160(R8), Y1
-	PREFETCHT1 12448(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 160(AX)
-	VMOVUPD    192(CX), Y0
-	VMOVUPD    192(R8), Y1
-	PREFETCHT1 12480(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 192(AX)
-	VMOVUPD    224(CX), Y0
-	VMOVUPD    224(R8), Y1
-	PREFETCHT1 12512(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 224(AX)
-	VMOVUPD    256(CX), Y0
-	VMOVUPD    256(R8), Y1
-	PREFETCHT1 12544(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 256(AX)
-	VMOVUPD    288(CX), Y0
-	VMOVUPD    288(R8), Y1
-	PREFETCHT1 12576(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 288(AX)
-	VMOVUPD    320(CX), Y0
-	VMOVUPD    320(R8), Y1
-	PREFETCHT1 12608(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 320(AX)
-	VMOVUPD    352(CX), Y0
-	VMOVUPD    352(R8), Y1
-	PREFETCHT1 12640(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 352(AX)
-	VMOVUPD    384(CX), Y0
-	VMOVUPD    384(R8), Y1
-	PREFETCHT1 12672(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 384(AX)
-	VMOVUPD    416(CX), Y0
-	VMOVUPD    416(R8), Y1
-	PREFETCHT1 12704(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 416(AX)
-	VMOVUPD    448(CX), Y0
-	VMOVUPD    448(R8), Y1
-	PREFETCHT1 12736(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 448(AX)
-	VMOVUPD    480(CX), Y0
-	VMOVUPD    480(R8), Y1
-	PREFETCHT1 12768(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, 480(AX)
-	LFENCE
-	ADDQ       $+512, AX
-	ADDQ       $+512, CX
-	ADDQ       $+512, R8
-	SUBQ       $+64, R10
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+64, R10
-	SUBQ $+4, R10
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+4, R10
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+4, R10
-
-main:
+	MOVQ DI, R10
 	SUBQ $+64, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(R8)
 	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, (AX)
 	VMOVUPD    32(CX), Y0
 	VMOVUPD    32(R8), Y1
-	PREFETCHT1 12320(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 32(AX)
 	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(R8)
 	VMOVUPD    64(R8), Y1
-	PREFETCHT1 12352(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 64(AX)
 	VMOVUPD    96(CX), Y0
 	VMOVUPD    96(R8), Y1
-	PREFETCHT1 12384(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 96(AX)
 	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(R8)
 	VMOVUPD    128(R8), Y1
-	PREFETCHT1 12416(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 128(AX)
 	VMOVUPD    160(CX), Y0
 	VMOVUPD    160(R8), Y1
-	PREFETCHT1 12448(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 160(AX)
 	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(R8)
 	VMOVUPD    192(R8), Y1
-	PREFETCHT1 12480(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 192(AX)
 	VMOVUPD    224(CX), Y0
 	VMOVUPD    224(R8), Y1
-	PREFETCHT1 12512(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 224(AX)
 	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(R8)
 	VMOVUPD    256(R8), Y1
-	PREFETCHT1 12544(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 256(AX)
 	VMOVUPD    288(CX), Y0
 	VMOVUPD    288(R8), Y1
-	PREFETCHT1 12576(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 288(AX)
 	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(R8)
 	VMOVUPD    320(R8), Y1
-	PREFETCHT1 12608(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 320(AX)
 	VMOVUPD    352(CX), Y0
 	VMOVUPD    352(R8), Y1
-	PREFETCHT1 12640(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 352(AX)
 	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(R8)
 	VMOVUPD    384(R8), Y1
-	PREFETCHT1 12672(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 384(AX)
 	VMOVUPD    416(CX), Y0
 	VMOVUPD    416(R8), Y1
-	PREFETCHT1 12704(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 416(AX)
 	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(R8)
 	VMOVUPD    448(R8), Y1
-	PREFETCHT1 12736(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 448(AX)
 	VMOVUPD    480(CX), Y0
 	VMOVUPD    480(R8), Y1
-	PREFETCHT1 12768(R8)
 	VADDPD     Y1, Y0, Y0
 	VMOVUPD    Y0, 480(AX)
 	LFENCE
@@ -5204,16 +6835,15 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    (R8), Y1
-	PREFETCHT1 12288(R8)
-	VADDPD     Y1, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	ADDQ       $+32, AX
-	ADDQ       $+32, CX
-	ADDQ       $+32, R8
-	SUBQ       $+4, R10
-	JGE        singleloop
+	VMOVUPD (CX), Y0
+	VMOVUPD (R8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, R8
+	SUBQ    $+4, R10
+	JGE     singleloop
 
 singledone:
 	ADDQ       $+4, R10
@@ -5224,7 +6854,6 @@ singledone:
 	VMOVUPS    (R11), Y0
 	VMASKMOVPD (CX), Y0, Y1
 	VMASKMOVPD (R8), Y0, Y2
-	PREFETCHT1 12288(R8)
 	VADDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
 
@@ -5237,7 +6866,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecGeluTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -5259,6 +6888,85 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y8
+	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
+	VANDPD       vecConstf64avx2<>+32(SB), Y8, Y9
+	VMINPD       Y5, Y3, Y5
+	VMINPD       Y9, Y3, Y9
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y9, Y9, Y10
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3264(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y11
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y9, Y11, Y11
+	VADDPD       Y2, Y7, Y6
+	VADDPD       Y2, Y11, Y12
+	VSUBPD       Y2, Y6, Y10
+	VSUBPD       Y2, Y12, Y13
+	VSUBPD       Y10, Y7, Y10
+	VSUBPD       Y13, Y11, Y13
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+1504(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1536(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1568(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1600(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1632(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1664(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1696(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1728(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1760(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1792(SB), Y13, Y11
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y10, Y7
+	VFMADD213PD  vecConstf64avx2<>+1824(SB), Y13, Y11
+	VFMADD213PD  Y1, Y10, Y7
+	VFMADD213PD  Y1, Y13, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y12, Y12
+	VMULPD       Y6, Y7, Y7
+	VMULPD       Y12, Y11, Y11
+	VMULPD       Y7, Y5, Y5
+	VMULPD       Y11, Y9, Y9
+	VADDPD       Y1, Y7, Y7
+	VADDPD       Y1, Y11, Y11
+	VDIVPD       Y7, Y1, Y6
+	VDIVPD       Y11, Y1, Y7
+	VMAXPD       Y4, Y0, Y4
+	VMAXPD       Y8, Y0, Y8
+	VFNMADD231PD Y6, Y5, Y4
+	VFNMADD231PD Y7, Y9, Y8
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y8, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5542,7 +7250,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSigmoidF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecSigmoidF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -5564,6 +7272,75 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1   10240(CX)
+	VMOVUPD      (CX), Y4
+	VMOVUPD      32(CX), Y7
+	VMINPD       Y4, Y0, Y4
+	VMINPD       Y7, Y0, Y7
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y7, Y1, Y7
+	VMOVAPD      Y3, Y5
+	VMOVAPD      Y3, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y3, Y5, Y6
+	VSUBPD       Y3, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y7, Y9
+	VFMADD213PD  Y2, Y4, Y6
+	VFMADD213PD  Y2, Y7, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y2, Y9, Y9
+	VDIVPD       Y6, Y2, Y4
+	VDIVPD       Y9, Y2, Y5
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y5, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5812,8 +7589,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecCopyF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
-// Requires: AVX
+// func vecCopyF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecCopyF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -5830,6 +7607,65 @@ TEXT ·vecCopyF64AVX2(SB), NOSPLIT, $0-81
 
 row:
 	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 10240(CX)
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 10304(CX)
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 10368(CX)
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 10432(CX)
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 10496(CX)
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 10560(CX)
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 10624(CX)
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 10688(CX)
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	SUBQ       $+64, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R8
+
+nt:
 	CMPB  nt+80(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -5920,7 +7756,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSetF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt bool)
+// func vecSetF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX
 TEXT ·vecSetF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
@@ -6011,8 +7847,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGatherRowsF64AVX2(dst *float64, src *float64, index *int32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, MMX+
+// func vecGatherRowsF64AVX2(dst *float64, src *float64, index *int32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, MMX+, SSE2
 TEXT ·vecGatherRowsF64AVX2(SB), NOSPLIT, $0-57
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -6042,6 +7878,74 @@ row:
 last:
 	ADDQ  $+4, R11
 	MOVQ  DI, R8
+	CMPB  nt+56(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 (R9)
+	VMOVNTPD   Y0, (AX)
+	VMOVUPD    32(CX), Y0
+	PREFETCHT1 32(R9)
+	VMOVNTPD   Y0, 32(AX)
+	VMOVUPD    64(CX), Y0
+	PREFETCHT1 64(R9)
+	VMOVNTPD   Y0, 64(AX)
+	VMOVUPD    96(CX), Y0
+	PREFETCHT1 96(R9)
+	VMOVNTPD   Y0, 96(AX)
+	VMOVUPD    128(CX), Y0
+	PREFETCHT1 128(R9)
+	VMOVNTPD   Y0, 128(AX)
+	VMOVUPD    160(CX), Y0
+	PREFETCHT1 160(R9)
+	VMOVNTPD   Y0, 160(AX)
+	VMOVUPD    192(CX), Y0
+	PREFETCHT1 192(R9)
+	VMOVNTPD   Y0, 192(AX)
+	VMOVUPD    224(CX), Y0
+	PREFETCHT1 224(R9)
+	VMOVNTPD   Y0, 224(AX)
+	VMOVUPD    256(CX), Y0
+	PREFETCHT1 256(R9)
+	VMOVNTPD   Y0, 256(AX)
+	VMOVUPD    288(CX), Y0
+	PREFETCHT1 288(R9)
+	VMOVNTPD   Y0, 288(AX)
+	VMOVUPD    320(CX), Y0
+	PREFETCHT1 320(R9)
+	VMOVNTPD   Y0, 320(AX)
+	VMOVUPD    352(CX), Y0
+	PREFETCHT1 352(R9)
+	VMOVNTPD   Y0, 352(AX)
+	VMOVUPD    384(CX), Y0
+	PREFETCHT1 384(R9)
+	VMOVNTPD   Y0, 384(AX)
+	VMOVUPD    416(CX), Y0
+	PREFETCHT1 416(R9)
+	VMOVNTPD   Y0, 416(AX)
+	VMOVUPD    448(CX), Y0
+	PREFETCHT1 448(R9)
+	VMOVNTPD   Y0, 448(AX)
+	VMOVUPD    480(CX), Y0
+	PREFETCHT1 480(R9)
+	VMOVNTPD   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, CX
+	ADDQ       $+512, R9
+	SUBQ       $+64, R8
+	JGE        farloop
+
+fardone:
+	ADDQ $+64, R8
+
+nt:
 	CMPB  nt+56(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -6146,7 +8050,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64, nt bool)
+// func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+3328(SB), Y0
@@ -8608,7 +10512,7 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
+// func vecLayerNormF64AVX2(dst *float64, src *float64, gamma *float64, beta *float64, ldd int, lds int, m int, n int, eps float64, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -9144,7 +11048,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt bool)
+// func vecAddLayerNormF64AVX2(dst *float64, src *float64, y *float64, gamma *float64, beta *float64, room *float64, ldd int, lds int, ldy int, m int, n int, eps float64, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-97
 	MOVQ         dst+0(FP), AX
@@ -9790,7 +11694,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormF64AVX2(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt bool)
+// func vecRMSNormF64AVX2(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 	MOVQ         dst+0(FP), AX
@@ -12034,7 +13938,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32, nt bool)
+// func vecDropoutF64AVX2(dst *float64, src *float64, n int, scale float64, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX2, MMX+
 TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	MOVQ         dst+0(FP), AX
@@ -12197,7 +14101,7 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluDropoutF64AVX2(dst *float64, src *float64, y *float64, n int, scale float64, least uint32, at uint32, nt bool)
+// func vecAddGeluDropoutF64AVX2(dst *float64, src *float64, y *float64, n int, scale float64, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecAddGeluDropoutF64AVX2(SB), NOSPLIT, $0-49
 	MOVQ         dst+0(FP), AX
@@ -12572,7 +14476,7 @@ one:
 	VZEROUPPER
 	RET
 
-// func vecTransposeF64AVX2(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt bool)
+// func vecTransposeF64AVX2(dst *float64, src *float64, next *float64, ldd int, lds int, m int, n int, nt uint8)
 // Requires: AVX, MMX+
 TEXT ·vecTransposeF64AVX2(SB), NOSPLIT, $0-57
 	MOVQ    dst+0(FP), AX

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecExpFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecExpFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·vecExpFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -25,6 +25,94 @@ TEXT ·vecExpFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VCVTPH2PS         (DX), Z5
+	VCVTPH2PS         32(DX), Z6
+	VCVTPH2PS         64(DX), Z7
+	VCVTPH2PS         96(DX), Z8
+	VMINPS            Z5, Z0, Z5
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMAXPS            Z5, Z1, Z5
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z15
+	VMOVAPS           Z2, Z18
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z5, Z9
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z6, Z12
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z7, Z15
+	VFMADD231PS.BCST  vecConstfp16avx512<>+80(SB), Z8, Z18
+	VSUBPS            Z2, Z9, Z10
+	VSUBPS            Z2, Z12, Z13
+	VSUBPS            Z2, Z15, Z16
+	VSUBPS            Z2, Z18, Z19
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+84(SB), Z19, Z8
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z10, Z5
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z13, Z6
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z16, Z7
+	VFNMADD231PS.BCST vecConstfp16avx512<>+88(SB), Z19, Z8
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z8, Z20
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z5, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z6, Z14
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z7, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+96(SB), Z8, Z20
+	VMULPS            Z5, Z11, Z11
+	VMULPS            Z6, Z14, Z14
+	VMULPS            Z7, Z17, Z17
+	VMULPS            Z8, Z20, Z20
+	VPERMPS           Z4, Z9, Z5
+	VPERMPS           Z4, Z12, Z6
+	VPERMPS           Z4, Z15, Z7
+	VPERMPS           Z4, Z18, Z8
+	VFMADD213PS       Z5, Z5, Z11
+	VFMADD213PS       Z6, Z6, Z14
+	VFMADD213PS       Z7, Z7, Z17
+	VFMADD213PS       Z8, Z8, Z20
+	VSCALEFPS         Z10, Z11, Z11
+	VSCALEFPS         Z13, Z14, Z14
+	VSCALEFPS         Z16, Z17, Z17
+	VSCALEFPS         Z19, Z20, Z20
+	VCVTPS2PH         $0x00, Z11, Y5
+	VMOVNTDQ          Y5, (AX)
+	VCVTPS2PH         $0x00, Z14, Y5
+	VMOVNTDQ          Y5, 32(AX)
+	VCVTPS2PH         $0x00, Z17, Y5
+	VMOVNTDQ          Y5, 64(AX)
+	VCVTPS2PH         $0x00, Z20, Y5
+	VMOVNTDQ          Y5, 96(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -287,7 +375,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecTanhFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecTanhFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecTanhFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -310,6 +398,118 @@ TEXT ·vecTanhFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VCVTPH2PS         (DX), Z5
+	VCVTPH2PS         32(DX), Z6
+	VCVTPH2PS         64(DX), Z7
+	VCVTPH2PS         96(DX), Z8
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z9
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z6, Z12
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z7, Z15
+	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z8, Z18
+	VMINPS            Z9, Z0, Z9
+	VMINPS            Z12, Z0, Z12
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z18, Z0, Z18
+	VMOVAPS           Z1, Z10
+	VMOVAPS           Z1, Z13
+	VMOVAPS           Z1, Z16
+	VMOVAPS           Z1, Z19
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z9, Z10
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z12, Z13
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z15, Z16
+	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z18, Z19
+	VSUBPS            Z1, Z10, Z11
+	VSUBPS            Z1, Z13, Z14
+	VSUBPS            Z1, Z16, Z17
+	VSUBPS            Z1, Z19, Z20
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z11, Z9
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z14, Z12
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z17, Z15
+	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z20, Z18
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VMOVAPS           Z4, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z18, Z23
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z9, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z12, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z15, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z18, Z23
+	VMULPS            Z9, Z9, Z14
+	VMULPS            Z12, Z12, Z20
+	VMULPS            Z15, Z15, Z22
+	VMULPS            Z18, Z18, Z24
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z15, Z15, Z15
+	VADDPS            Z18, Z18, Z18
+	VFMADD213PS       Z9, Z14, Z11
+	VFMADD213PS       Z12, Z20, Z17
+	VFMADD213PS       Z15, Z22, Z21
+	VFMADD213PS       Z18, Z24, Z23
+	VPSLLD            $0x17, Z10, Z10
+	VPSLLD            $0x17, Z13, Z13
+	VPSLLD            $0x17, Z16, Z16
+	VPSLLD            $0x17, Z19, Z19
+	VSUBPS            Z2, Z10, Z9
+	VSUBPS            Z2, Z13, Z12
+	VSUBPS            Z2, Z16, Z14
+	VSUBPS            Z2, Z19, Z15
+	VFMADD213PS       Z9, Z10, Z11
+	VFMADD213PS       Z12, Z13, Z17
+	VFMADD213PS       Z14, Z16, Z21
+	VFMADD213PS       Z15, Z19, Z23
+	VADDPS            Z3, Z11, Z9
+	VADDPS            Z3, Z17, Z10
+	VADDPS            Z3, Z21, Z12
+	VADDPS            Z3, Z23, Z13
+	VDIVPS            Z9, Z11, Z11
+	VDIVPS            Z10, Z17, Z17
+	VDIVPS            Z12, Z21, Z21
+	VDIVPS            Z13, Z23, Z23
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z11
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z6, Z17
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z7, Z21
+	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z8, Z23
+	VCVTPS2PH         $0x00, Z11, Y5
+	VMOVNTDQ          Y5, (AX)
+	VCVTPS2PH         $0x00, Z17, Y5
+	VMOVNTDQ          Y5, 32(AX)
+	VCVTPS2PH         $0x00, Z21, Y5
+	VMOVNTDQ          Y5, 64(AX)
+	VCVTPS2PH         $0x00, Z23, Y5
+	VMOVNTDQ          Y5, 96(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -638,8 +838,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecReluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
+// func vecReluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecReluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -658,6 +858,73 @@ TEXT ·vecReluFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1 10240(DX)
+	VMOVDQU16  (DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, (AX)
+	PREFETCHT1 10304(DX)
+	VMOVDQU16  64(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 64(AX)
+	PREFETCHT1 10368(DX)
+	VMOVDQU16  128(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 128(AX)
+	PREFETCHT1 10432(DX)
+	VMOVDQU16  192(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 192(AX)
+	PREFETCHT1 10496(DX)
+	VMOVDQU16  256(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 256(AX)
+	PREFETCHT1 10560(DX)
+	VMOVDQU16  320(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 320(AX)
+	PREFETCHT1 10624(DX)
+	VMOVDQU16  384(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 384(AX)
+	PREFETCHT1 10688(DX)
+	VMOVDQU16  448(DX), Z2
+	VPMAXSW    Z0, Z2, Z3
+	VPCMPUW    $0x06, Z1, Z2, K1
+	VMOVDQU16  Z2, K1, Z3
+	VMOVNTDQ   Z3, 448(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -781,7 +1048,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecGeluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -807,6 +1074,102 @@ TEXT ·vecGeluFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	VCVTPH2PS        (DX), Z8
+	VCVTPH2PS        32(DX), Z9
+	VCVTPH2PS        64(DX), Z10
+	VCVTPH2PS        96(DX), Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z11, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z11, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z11, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z11, Z11
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z11, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
+	VFNMADD231PS     Z30, Z15, Z27
+	VCVTPS2PH        $0x00, Z8, Y8
+	VMOVNTDQ         Y8, (AX)
+	VCVTPS2PH        $0x00, Z9, Y8
+	VMOVNTDQ         Y8, 32(AX)
+	VCVTPS2PH        $0x00, Z10, Y8
+	VMOVNTDQ         Y8, 64(AX)
+	VCVTPS2PH        $0x00, Z27, Y8
+	VMOVNTDQ         Y8, 96(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1091,7 +1454,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSiluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSiluFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·vecSiluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -1115,6 +1478,122 @@ TEXT ·vecSiluFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VCVTPH2PS         (DX), Z6
+	VCVTPH2PS         32(DX), Z7
+	VCVTPH2PS         64(DX), Z8
+	VCVTPH2PS         96(DX), Z9
+	VMAXPS            Z6, Z1, Z10
+	VMAXPS            Z7, Z1, Z13
+	VMAXPS            Z8, Z1, Z16
+	VMAXPS            Z9, Z1, Z19
+	VMINPS            Z10, Z0, Z10
+	VMINPS            Z13, Z0, Z13
+	VMINPS            Z16, Z0, Z16
+	VMINPS            Z19, Z0, Z19
+	VMOVAPS           Z3, Z11
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z17
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z10, Z11
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z13, Z14
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z16, Z17
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z11, Z12
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z17, Z18
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z21, Z19
+	VMOVAPS           Z4, Z12
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z18
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z10, Z12
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z13, Z15
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z16, Z18
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z10, Z12
+	VFMADD213PS       Z2, Z13, Z15
+	VFMADD213PS       Z2, Z16, Z18
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z13, Z15, Z15
+	VMULPS            Z16, Z18, Z18
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z11, Z10
+	VPERMPS           Z5, Z14, Z13
+	VPERMPS           Z5, Z17, Z16
+	VPERMPS           Z5, Z20, Z19
+	VPSLLD            $0x13, Z11, Z11
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z17, Z17
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z11, Z10, Z10
+	VPADDD            Z14, Z13, Z13
+	VPADDD            Z17, Z16, Z16
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z13, Z13, Z15
+	VFMADD213PS       Z16, Z16, Z18
+	VFMADD213PS       Z19, Z19, Z21
+	VADDPS            Z2, Z12, Z12
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z18, Z18
+	VADDPS            Z2, Z21, Z21
+	VRCP14PS          Z12, Z10
+	VRCP14PS          Z15, Z13
+	VRCP14PS          Z18, Z16
+	VRCP14PS          Z21, Z19
+	VMOVAPS           Z2, Z11
+	VMOVAPS           Z2, Z14
+	VMOVAPS           Z2, Z17
+	VMOVAPS           Z2, Z20
+	VFNMADD231PS      Z10, Z12, Z11
+	VFNMADD231PS      Z13, Z15, Z14
+	VFNMADD231PS      Z16, Z18, Z17
+	VFNMADD231PS      Z19, Z21, Z20
+	VFMADD213PS       Z10, Z10, Z11
+	VFMADD213PS       Z13, Z13, Z14
+	VFMADD213PS       Z16, Z16, Z17
+	VFMADD213PS       Z19, Z19, Z20
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z7, K2
+	VCMPPS            $0x06, Z1, Z8, K3
+	VCMPPS            $0x06, Z1, Z9, K4
+	VMULPS.Z          Z6, Z11, K1, Z11
+	VMULPS.Z          Z7, Z14, K2, Z14
+	VMULPS.Z          Z8, Z17, K3, Z17
+	VMULPS.Z          Z9, Z20, K4, Z20
+	VCVTPS2PH         $0x00, Z11, Y6
+	VMOVNTDQ          Y6, (AX)
+	VCVTPS2PH         $0x00, Z14, Y6
+	VMOVNTDQ          Y6, 32(AX)
+	VCVTPS2PH         $0x00, Z17, Y6
+	VMOVNTDQ          Y6, 64(AX)
+	VCVTPS2PH         $0x00, Z20, Y6
+	VMOVNTDQ          Y6, 96(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1454,8 +1933,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecScaleFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecScaleFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecScaleFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1473,6 +1952,97 @@ TEXT ·vecScaleFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VCVTPH2PS  (DX), Z1
+	PREFETCHT1 10240(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, (AX)
+	VCVTPH2PS  32(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 32(AX)
+	VCVTPH2PS  64(DX), Z1
+	PREFETCHT1 10304(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 64(AX)
+	VCVTPH2PS  96(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 96(AX)
+	VCVTPH2PS  128(DX), Z1
+	PREFETCHT1 10368(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 128(AX)
+	VCVTPH2PS  160(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 160(AX)
+	VCVTPH2PS  192(DX), Z1
+	PREFETCHT1 10432(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 192(AX)
+	VCVTPH2PS  224(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 224(AX)
+	VCVTPH2PS  256(DX), Z1
+	PREFETCHT1 10496(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 256(AX)
+	VCVTPH2PS  288(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 288(AX)
+	VCVTPH2PS  320(DX), Z1
+	PREFETCHT1 10560(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 320(AX)
+	VCVTPH2PS  352(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 352(AX)
+	VCVTPH2PS  384(DX), Z1
+	PREFETCHT1 10624(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 384(AX)
+	VCVTPH2PS  416(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 416(AX)
+	VCVTPH2PS  448(DX), Z1
+	PREFETCHT1 10688(DX)
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 448(AX)
+	VCVTPH2PS  480(DX), Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y1
+	VMOVNTDQ   Y1, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1617,8 +2187,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAffineRowsFP16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecAffineRowsFP16AVX512(dst *uint16, src *uint16, a *float32, b *float32, ldd int, lds int, m int, n int, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecAffineRowsFP16AVX512(SB), NOSPLIT, $0-65
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -1641,12 +2211,119 @@ row:
 	VBROADCASTSS (R10), Z1
 	ADDQ         $+4, R10
 	MOVQ         R8, CX
-	CMPB         nt+64(FP), $0x00
-	JEQ          main
+	CMPB         nt+64(FP), $0x02
+	JNE          nt
 	TESTQ        $0x0000003f, AX
 	JNE          main
-	SUBQ         $+128, CX
-	JLT          ntdone
+	SUBQ         $+256, CX
+	JLT          fardone
+	PCALIGN $64
+
+farloop:
+	VCVTPH2PS  (DX), Z2
+	PREFETCHT1 10240(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, (AX)
+	VCVTPH2PS  32(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 32(AX)
+	VCVTPH2PS  64(DX), Z2
+	PREFETCHT1 10304(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 64(AX)
+	VCVTPH2PS  96(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 96(AX)
+	VCVTPH2PS  128(DX), Z2
+	PREFETCHT1 10368(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 128(AX)
+	VCVTPH2PS  160(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 160(AX)
+	VCVTPH2PS  192(DX), Z2
+	PREFETCHT1 10432(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 192(AX)
+	VCVTPH2PS  224(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 224(AX)
+	VCVTPH2PS  256(DX), Z2
+	PREFETCHT1 10496(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 256(AX)
+	VCVTPH2PS  288(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 288(AX)
+	VCVTPH2PS  320(DX), Z2
+	PREFETCHT1 10560(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 320(AX)
+	VCVTPH2PS  352(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 352(AX)
+	VCVTPH2PS  384(DX), Z2
+	PREFETCHT1 10624(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 384(AX)
+	VCVTPH2PS  416(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 416(AX)
+	VCVTPH2PS  448(DX), Z2
+	PREFETCHT1 10688(DX)
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 448(AX)
+	VCVTPH2PS  480(DX), Z2
+	VMULPS     Z0, Z2, Z2
+	VADDPS     Z1, Z2, Z2
+	VCVTPS2PH  $0x00, Z2, Y2
+	VMOVNTDQ   Y2, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
+	CMPB  nt+64(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+128, CX
+	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
@@ -1804,8 +2481,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecAddFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecAddFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -1826,6 +2503,122 @@ TEXT ·vecAddFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VCVTPH2PS  (DX), Z0
+	VCVTPH2PS  (R9), Z1
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, (AX)
+	VCVTPH2PS  32(DX), Z0
+	VCVTPH2PS  32(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 32(AX)
+	VCVTPH2PS  64(DX), Z0
+	VCVTPH2PS  64(R9), Z1
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 64(AX)
+	VCVTPH2PS  96(DX), Z0
+	VCVTPH2PS  96(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 96(AX)
+	VCVTPH2PS  128(DX), Z0
+	VCVTPH2PS  128(R9), Z1
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 128(AX)
+	VCVTPH2PS  160(DX), Z0
+	VCVTPH2PS  160(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 160(AX)
+	VCVTPH2PS  192(DX), Z0
+	VCVTPH2PS  192(R9), Z1
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 192(AX)
+	VCVTPH2PS  224(DX), Z0
+	VCVTPH2PS  224(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 224(AX)
+	VCVTPH2PS  256(DX), Z0
+	VCVTPH2PS  256(R9), Z1
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 256(AX)
+	VCVTPH2PS  288(DX), Z0
+	VCVTPH2PS  288(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 288(AX)
+	VCVTPH2PS  320(DX), Z0
+	VCVTPH2PS  320(R9), Z1
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 320(AX)
+	VCVTPH2PS  352(DX), Z0
+	VCVTPH2PS  352(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 352(AX)
+	VCVTPH2PS  384(DX), Z0
+	VCVTPH2PS  384(R9), Z1
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 384(AX)
+	VCVTPH2PS  416(DX), Z0
+	VCVTPH2PS  416(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 416(AX)
+	VCVTPH2PS  448(DX), Z0
+	VCVTPH2PS  448(R9), Z1
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 448(AX)
+	VCVTPH2PS  480(DX), Z0
+	VCVTPH2PS  480(R9), Z1
+	VADDPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -1994,8 +2787,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMulFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecMulFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecMulFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -2016,6 +2809,122 @@ TEXT ·vecMulFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VCVTPH2PS  (DX), Z0
+	VCVTPH2PS  (R9), Z1
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, (AX)
+	VCVTPH2PS  32(DX), Z0
+	VCVTPH2PS  32(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 32(AX)
+	VCVTPH2PS  64(DX), Z0
+	VCVTPH2PS  64(R9), Z1
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 64(AX)
+	VCVTPH2PS  96(DX), Z0
+	VCVTPH2PS  96(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 96(AX)
+	VCVTPH2PS  128(DX), Z0
+	VCVTPH2PS  128(R9), Z1
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 128(AX)
+	VCVTPH2PS  160(DX), Z0
+	VCVTPH2PS  160(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 160(AX)
+	VCVTPH2PS  192(DX), Z0
+	VCVTPH2PS  192(R9), Z1
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 192(AX)
+	VCVTPH2PS  224(DX), Z0
+	VCVTPH2PS  224(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 224(AX)
+	VCVTPH2PS  256(DX), Z0
+	VCVTPH2PS  256(R9), Z1
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 256(AX)
+	VCVTPH2PS  288(DX), Z0
+	VCVTPH2PS  288(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 288(AX)
+	VCVTPH2PS  320(DX), Z0
+	VCVTPH2PS  320(R9), Z1
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 320(AX)
+	VCVTPH2PS  352(DX), Z0
+	VCVTPH2PS  352(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 352(AX)
+	VCVTPH2PS  384(DX), Z0
+	VCVTPH2PS  384(R9), Z1
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 384(AX)
+	VCVTPH2PS  416(DX), Z0
+	VCVTPH2PS  416(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 416(AX)
+	VCVTPH2PS  448(DX), Z0
+	VCVTPH2PS  448(R9), Z1
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 448(AX)
+	VCVTPH2PS  480(DX), Z0
+	VCVTPH2PS  480(R9), Z1
+	VMULPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2184,8 +3093,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSubFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecSubFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecSubFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -2206,6 +3115,122 @@ TEXT ·vecSubFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VCVTPH2PS  (DX), Z0
+	VCVTPH2PS  (R9), Z1
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, (AX)
+	VCVTPH2PS  32(DX), Z0
+	VCVTPH2PS  32(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 32(AX)
+	VCVTPH2PS  64(DX), Z0
+	VCVTPH2PS  64(R9), Z1
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 64(AX)
+	VCVTPH2PS  96(DX), Z0
+	VCVTPH2PS  96(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 96(AX)
+	VCVTPH2PS  128(DX), Z0
+	VCVTPH2PS  128(R9), Z1
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 128(AX)
+	VCVTPH2PS  160(DX), Z0
+	VCVTPH2PS  160(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 160(AX)
+	VCVTPH2PS  192(DX), Z0
+	VCVTPH2PS  192(R9), Z1
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 192(AX)
+	VCVTPH2PS  224(DX), Z0
+	VCVTPH2PS  224(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 224(AX)
+	VCVTPH2PS  256(DX), Z0
+	VCVTPH2PS  256(R9), Z1
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 256(AX)
+	VCVTPH2PS  288(DX), Z0
+	VCVTPH2PS  288(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 288(AX)
+	VCVTPH2PS  320(DX), Z0
+	VCVTPH2PS  320(R9), Z1
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 320(AX)
+	VCVTPH2PS  352(DX), Z0
+	VCVTPH2PS  352(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 352(AX)
+	VCVTPH2PS  384(DX), Z0
+	VCVTPH2PS  384(R9), Z1
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 384(AX)
+	VCVTPH2PS  416(DX), Z0
+	VCVTPH2PS  416(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 416(AX)
+	VCVTPH2PS  448(DX), Z0
+	VCVTPH2PS  448(R9), Z1
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 448(AX)
+	VCVTPH2PS  480(DX), Z0
+	VCVTPH2PS  480(R9), Z1
+	VSUBPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2374,8 +3399,8 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecDivFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+// func vecDivFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecDivFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), DX
@@ -2396,6 +3421,122 @@ TEXT ·vecDivFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+256, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	VCVTPH2PS  (DX), Z0
+	VCVTPH2PS  (R9), Z1
+	PREFETCHT1 10240(DX)
+	PREFETCHT1 10240(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, (AX)
+	VCVTPH2PS  32(DX), Z0
+	VCVTPH2PS  32(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 32(AX)
+	VCVTPH2PS  64(DX), Z0
+	VCVTPH2PS  64(R9), Z1
+	PREFETCHT1 10304(DX)
+	PREFETCHT1 10304(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 64(AX)
+	VCVTPH2PS  96(DX), Z0
+	VCVTPH2PS  96(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 96(AX)
+	VCVTPH2PS  128(DX), Z0
+	VCVTPH2PS  128(R9), Z1
+	PREFETCHT1 10368(DX)
+	PREFETCHT1 10368(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 128(AX)
+	VCVTPH2PS  160(DX), Z0
+	VCVTPH2PS  160(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 160(AX)
+	VCVTPH2PS  192(DX), Z0
+	VCVTPH2PS  192(R9), Z1
+	PREFETCHT1 10432(DX)
+	PREFETCHT1 10432(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 192(AX)
+	VCVTPH2PS  224(DX), Z0
+	VCVTPH2PS  224(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 224(AX)
+	VCVTPH2PS  256(DX), Z0
+	VCVTPH2PS  256(R9), Z1
+	PREFETCHT1 10496(DX)
+	PREFETCHT1 10496(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 256(AX)
+	VCVTPH2PS  288(DX), Z0
+	VCVTPH2PS  288(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 288(AX)
+	VCVTPH2PS  320(DX), Z0
+	VCVTPH2PS  320(R9), Z1
+	PREFETCHT1 10560(DX)
+	PREFETCHT1 10560(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 320(AX)
+	VCVTPH2PS  352(DX), Z0
+	VCVTPH2PS  352(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 352(AX)
+	VCVTPH2PS  384(DX), Z0
+	VCVTPH2PS  384(R9), Z1
+	PREFETCHT1 10624(DX)
+	PREFETCHT1 10624(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 384(AX)
+	VCVTPH2PS  416(DX), Z0
+	VCVTPH2PS  416(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 416(AX)
+	VCVTPH2PS  448(DX), Z0
+	VCVTPH2PS  448(R9), Z1
+	PREFETCHT1 10688(DX)
+	PREFETCHT1 10688(R9)
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 448(AX)
+	VCVTPH2PS  480(DX), Z0
+	VCVTPH2PS  480(R9), Z1
+	VDIVPS     Z1, Z0, Z0
+	VCVTPS2PH  $0x00, Z0, Y0
+	VMOVNTDQ   Y0, 480(AX)
+	LFENCE
+	ADDQ       $+512, AX
+	ADDQ       $+512, DX
+	ADDQ       $+512, R9
+	SUBQ       $+256, CX
+	JGE        farloop
+
+fardone:
+	ADDQ $+256, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -2564,7 +3705,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxFarFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxFarFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMaxFarFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -2585,125 +3726,15 @@ TEXT ·vecMaxFarFP16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+256, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (DX), Z0
-	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    64(DX), Z0
-	VCVTPH2PS  32(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 64(AX)
-	VMOVUPS    128(DX), Z0
-	VCVTPH2PS  64(R9), Z1
-	PREFETCHT1 12352(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 128(AX)
-	VMOVUPS    192(DX), Z0
-	VCVTPH2PS  96(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 192(AX)
-	VMOVUPS    256(DX), Z0
-	VCVTPH2PS  128(R9), Z1
-	PREFETCHT1 12416(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 256(AX)
-	VMOVUPS    320(DX), Z0
-	VCVTPH2PS  160(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 320(AX)
-	VMOVUPS    384(DX), Z0
-	VCVTPH2PS  192(R9), Z1
-	PREFETCHT1 12480(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 384(AX)
-	VMOVUPS    448(DX), Z0
-	VCVTPH2PS  224(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 448(AX)
-	VMOVUPS    512(DX), Z0
-	VCVTPH2PS  256(R9), Z1
-	PREFETCHT1 12544(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 512(AX)
-	VMOVUPS    576(DX), Z0
-	VCVTPH2PS  288(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 576(AX)
-	VMOVUPS    640(DX), Z0
-	VCVTPH2PS  320(R9), Z1
-	PREFETCHT1 12608(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 640(AX)
-	VMOVUPS    704(DX), Z0
-	VCVTPH2PS  352(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 704(AX)
-	VMOVUPS    768(DX), Z0
-	VCVTPH2PS  384(R9), Z1
-	PREFETCHT1 12672(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 768(AX)
-	VMOVUPS    832(DX), Z0
-	VCVTPH2PS  416(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 832(AX)
-	VMOVUPS    896(DX), Z0
-	VCVTPH2PS  448(R9), Z1
-	PREFETCHT1 12736(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 896(AX)
-	VMOVUPS    960(DX), Z0
-	VCVTPH2PS  480(R9), Z1
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 960(AX)
-	LFENCE
-	ADDQ       $+1024, AX
-	ADDQ       $+1024, DX
-	ADDQ       $+512, R9
-	SUBQ       $+256, CX
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+256, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (DX), Z0
-	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+256, CX
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(R9)
 	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
@@ -2711,8 +3742,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10304(R9)
 	VCVTPH2PS  64(R9), Z1
-	PREFETCHT1 12352(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
@@ -2720,8 +3751,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10368(R9)
 	VCVTPH2PS  128(R9), Z1
-	PREFETCHT1 12416(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
@@ -2729,8 +3760,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10432(R9)
 	VCVTPH2PS  192(R9), Z1
-	PREFETCHT1 12480(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
@@ -2738,8 +3769,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 448(AX)
 	VMOVUPS    512(DX), Z0
+	PREFETCHT1 10496(R9)
 	VCVTPH2PS  256(R9), Z1
-	PREFETCHT1 12544(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 512(AX)
 	VMOVUPS    576(DX), Z0
@@ -2747,8 +3778,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 576(AX)
 	VMOVUPS    640(DX), Z0
+	PREFETCHT1 10560(R9)
 	VCVTPH2PS  320(R9), Z1
-	PREFETCHT1 12608(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 640(AX)
 	VMOVUPS    704(DX), Z0
@@ -2756,8 +3787,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 704(AX)
 	VMOVUPS    768(DX), Z0
+	PREFETCHT1 10624(R9)
 	VCVTPH2PS  384(R9), Z1
-	PREFETCHT1 12672(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 768(AX)
 	VMOVUPS    832(DX), Z0
@@ -2765,8 +3796,8 @@ mainloop:
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 832(AX)
 	VMOVUPS    896(DX), Z0
+	PREFETCHT1 10688(R9)
 	VCVTPH2PS  448(R9), Z1
-	PREFETCHT1 12736(R9)
 	VMAXPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 896(AX)
 	VMOVUPS    960(DX), Z0
@@ -2787,16 +3818,15 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (DX), Z0
-	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
+	VMOVUPS   (DX), Z0
+	VCVTPH2PS (R9), Z1
+	VMAXPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, DX
+	ADDQ      $+32, R9
+	SUBQ      $+16, CX
+	JGE       singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -2807,7 +3837,6 @@ singledone:
 	KMOVW       R11, K1
 	VMOVUPS.Z   (DX), K1, Z0
 	VCVTPH2PS.Z (R9), K1, Z1
-	PREFETCHT1  12288(R9)
 	VMAXPS      Z1, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)
 
@@ -2820,7 +3849,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddFarFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddFarFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddFarFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -2841,125 +3870,15 @@ TEXT ·vecAddFarFP16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+256, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS    (DX), Z0
-	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    64(DX), Z0
-	VCVTPH2PS  32(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 64(AX)
-	VMOVUPS    128(DX), Z0
-	VCVTPH2PS  64(R9), Z1
-	PREFETCHT1 12352(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 128(AX)
-	VMOVUPS    192(DX), Z0
-	VCVTPH2PS  96(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 192(AX)
-	VMOVUPS    256(DX), Z0
-	VCVTPH2PS  128(R9), Z1
-	PREFETCHT1 12416(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 256(AX)
-	VMOVUPS    320(DX), Z0
-	VCVTPH2PS  160(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 320(AX)
-	VMOVUPS    384(DX), Z0
-	VCVTPH2PS  192(R9), Z1
-	PREFETCHT1 12480(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 384(AX)
-	VMOVUPS    448(DX), Z0
-	VCVTPH2PS  224(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 448(AX)
-	VMOVUPS    512(DX), Z0
-	VCVTPH2PS  256(R9), Z1
-	PREFETCHT1 12544(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 512(AX)
-	VMOVUPS    576(DX), Z0
-	VCVTPH2PS  288(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 576(AX)
-	VMOVUPS    640(DX), Z0
-	VCVTPH2PS  320(R9), Z1
-	PREFETCHT1 12608(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 640(AX)
-	VMOVUPS    704(DX), Z0
-	VCVTPH2PS  352(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 704(AX)
-	VMOVUPS    768(DX), Z0
-	VCVTPH2PS  384(R9), Z1
-	PREFETCHT1 12672(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 768(AX)
-	VMOVUPS    832(DX), Z0
-	VCVTPH2PS  416(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 832(AX)
-	VMOVUPS    896(DX), Z0
-	VCVTPH2PS  448(R9), Z1
-	PREFETCHT1 12736(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 896(AX)
-	VMOVUPS    960(DX), Z0
-	VCVTPH2PS  480(R9), Z1
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, 960(AX)
-	LFENCE
-	ADDQ       $+1024, AX
-	ADDQ       $+1024, DX
-	ADDQ       $+512, R9
-	SUBQ       $+256, CX
-	JGE        ntloop
-
-ntdone:
-	ADDQ $+256, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS    (DX), Z0
-	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+256, CX
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	VMOVUPS    (DX), Z0
+	PREFETCHT1 10240(R9)
 	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, (AX)
 	VMOVUPS    64(DX), Z0
@@ -2967,8 +3886,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 64(AX)
 	VMOVUPS    128(DX), Z0
+	PREFETCHT1 10304(R9)
 	VCVTPH2PS  64(R9), Z1
-	PREFETCHT1 12352(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 128(AX)
 	VMOVUPS    192(DX), Z0
@@ -2976,8 +3895,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 192(AX)
 	VMOVUPS    256(DX), Z0
+	PREFETCHT1 10368(R9)
 	VCVTPH2PS  128(R9), Z1
-	PREFETCHT1 12416(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 256(AX)
 	VMOVUPS    320(DX), Z0
@@ -2985,8 +3904,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 320(AX)
 	VMOVUPS    384(DX), Z0
+	PREFETCHT1 10432(R9)
 	VCVTPH2PS  192(R9), Z1
-	PREFETCHT1 12480(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 384(AX)
 	VMOVUPS    448(DX), Z0
@@ -2994,8 +3913,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 448(AX)
 	VMOVUPS    512(DX), Z0
+	PREFETCHT1 10496(R9)
 	VCVTPH2PS  256(R9), Z1
-	PREFETCHT1 12544(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 512(AX)
 	VMOVUPS    576(DX), Z0
@@ -3003,8 +3922,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 576(AX)
 	VMOVUPS    640(DX), Z0
+	PREFETCHT1 10560(R9)
 	VCVTPH2PS  320(R9), Z1
-	PREFETCHT1 12608(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 640(AX)
 	VMOVUPS    704(DX), Z0
@@ -3012,8 +3931,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 704(AX)
 	VMOVUPS    768(DX), Z0
+	PREFETCHT1 10624(R9)
 	VCVTPH2PS  384(R9), Z1
-	PREFETCHT1 12672(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 768(AX)
 	VMOVUPS    832(DX), Z0
@@ -3021,8 +3940,8 @@ mainloop:
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 832(AX)
 	VMOVUPS    896(DX), Z0
+	PREFETCHT1 10688(R9)
 	VCVTPH2PS  448(R9), Z1
-	PREFETCHT1 12736(R9)
 	VADDPS     Z1, Z0, Z0
 	VMOVUPS    Z0, 896(AX)
 	VMOVUPS    960(DX), Z0
@@ -3043,16 +3962,15 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	VMOVUPS    (DX), Z0
-	VCVTPH2PS  (R9), Z1
-	PREFETCHT1 12288(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
+	VMOVUPS   (DX), Z0
+	VCVTPH2PS (R9), Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $+64, AX
+	ADDQ      $+64, DX
+	ADDQ      $+32, R9
+	SUBQ      $+16, CX
+	JGE       singleloop
 
 singledone:
 	ADDQ        $+16, CX
@@ -3063,7 +3981,6 @@ singledone:
 	KMOVW       R11, K1
 	VMOVUPS.Z   (DX), K1, Z0
 	VCVTPH2PS.Z (R9), K1, Z1
-	PREFETCHT1  12288(R9)
 	VADDPS      Z1, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)
 
@@ -3076,7 +3993,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGeluTanhFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecGeluTanhFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecGeluTanhFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3102,6 +4019,102 @@ TEXT ·vecGeluTanhFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	VCVTPH2PS        (DX), Z8
+	VCVTPH2PS        32(DX), Z9
+	VCVTPH2PS        64(DX), Z10
+	VCVTPH2PS        96(DX), Z11
+	VRANGEPS         $0x0a, Z1, Z8, Z12
+	VRANGEPS         $0x0a, Z1, Z9, Z13
+	VRANGEPS         $0x0a, Z1, Z10, Z14
+	VRANGEPS         $0x0a, Z1, Z11, Z15
+	VMAXPS           Z8, Z0, Z8
+	VMAXPS           Z9, Z0, Z9
+	VMAXPS           Z10, Z0, Z10
+	VMAXPS           Z11, Z0, Z27
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z19
+	VMOVAPS          Z2, Z23
+	VMOVAPS          Z2, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z28
+	VSUBPS           Z2, Z11, Z16
+	VSUBPS           Z2, Z19, Z20
+	VSUBPS           Z2, Z23, Z24
+	VSUBPS           Z2, Z28, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z29
+	VPERMPS          Z7, Z11, Z17
+	VPERMPS          Z7, Z19, Z21
+	VPERMPS          Z7, Z23, Z25
+	VPERMPS          Z7, Z28, Z30
+	VPERMPS          Z6, Z11, Z18
+	VPERMPS          Z6, Z19, Z22
+	VPERMPS          Z6, Z23, Z26
+	VPERMPS          Z6, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z5, Z11, Z18
+	VPERMPS          Z5, Z19, Z22
+	VPERMPS          Z5, Z23, Z26
+	VPERMPS          Z5, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z4, Z11, Z18
+	VPERMPS          Z4, Z19, Z22
+	VPERMPS          Z4, Z23, Z26
+	VPERMPS          Z4, Z28, Z31
+	VFMADD213PS      Z18, Z16, Z17
+	VFMADD213PS      Z22, Z20, Z21
+	VFMADD213PS      Z26, Z24, Z25
+	VFMADD213PS      Z31, Z29, Z30
+	VPERMPS          Z3, Z11, Z11
+	VPERMPS          Z3, Z19, Z18
+	VPERMPS          Z3, Z23, Z19
+	VPERMPS          Z3, Z28, Z22
+	VFMADD213PS      Z11, Z16, Z17
+	VFMADD213PS      Z18, Z20, Z21
+	VFMADD213PS      Z19, Z24, Z25
+	VFMADD213PS      Z22, Z29, Z30
+	VFNMADD231PS     Z17, Z12, Z8
+	VFNMADD231PS     Z21, Z13, Z9
+	VFNMADD231PS     Z25, Z14, Z10
+	VFNMADD231PS     Z30, Z15, Z27
+	VCVTPS2PH        $0x00, Z8, Y8
+	VMOVNTDQ         Y8, (AX)
+	VCVTPS2PH        $0x00, Z9, Y8
+	VMOVNTDQ         Y8, 32(AX)
+	VCVTPS2PH        $0x00, Z10, Y8
+	VMOVNTDQ         Y8, 64(AX)
+	VCVTPS2PH        $0x00, Z27, Y8
+	VMOVNTDQ         Y8, 96(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3386,7 +4399,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSigmoidFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecSigmoidFP16AVX512(dst *uint16, src *uint16, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+
 TEXT ·vecSigmoidFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
@@ -3410,6 +4423,114 @@ TEXT ·vecSigmoidFP16AVX512(SB), NOSPLIT, $0-73
 
 row:
 	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1        10240(DX)
+	PREFETCHT1        10304(DX)
+	VCVTPH2PS         (DX), Z6
+	VCVTPH2PS         32(DX), Z7
+	VCVTPH2PS         64(DX), Z8
+	VCVTPH2PS         96(DX), Z9
+	VMINPS            Z6, Z0, Z6
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z8, Z0, Z8
+	VMINPS            Z9, Z0, Z9
+	VMAXPS            Z6, Z1, Z6
+	VMAXPS            Z7, Z1, Z7
+	VMAXPS            Z8, Z1, Z8
+	VMAXPS            Z9, Z1, Z9
+	VMOVAPS           Z3, Z10
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z14
+	VMOVAPS           Z3, Z16
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z10
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z12
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z8, Z14
+	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z9, Z16
+	VSUBPS            Z3, Z10, Z11
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z14, Z15
+	VSUBPS            Z3, Z16, Z17
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z9
+	VMOVAPS           Z4, Z11
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z15
+	VMOVAPS           Z4, Z17
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z11
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z13
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z8, Z15
+	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z9, Z17
+	VFMADD213PS       Z2, Z6, Z11
+	VFMADD213PS       Z2, Z7, Z13
+	VFMADD213PS       Z2, Z8, Z15
+	VFMADD213PS       Z2, Z9, Z17
+	VMULPS            Z6, Z11, Z11
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z15, Z15
+	VMULPS            Z9, Z17, Z17
+	VPERMPS           Z5, Z10, Z6
+	VPERMPS           Z5, Z12, Z7
+	VPERMPS           Z5, Z14, Z8
+	VPERMPS           Z5, Z16, Z9
+	VPSLLD            $0x13, Z10, Z10
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z14, Z14
+	VPSLLD            $0x13, Z16, Z16
+	VPADDD            Z10, Z6, Z6
+	VPADDD            Z12, Z7, Z7
+	VPADDD            Z14, Z8, Z8
+	VPADDD            Z16, Z9, Z9
+	VFMADD213PS       Z6, Z6, Z11
+	VFMADD213PS       Z7, Z7, Z13
+	VFMADD213PS       Z8, Z8, Z15
+	VFMADD213PS       Z9, Z9, Z17
+	VADDPS            Z2, Z11, Z11
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z15, Z15
+	VADDPS            Z2, Z17, Z17
+	VRCP14PS          Z11, Z6
+	VRCP14PS          Z13, Z8
+	VRCP14PS          Z15, Z10
+	VRCP14PS          Z17, Z14
+	VMOVAPS           Z2, Z7
+	VMOVAPS           Z2, Z9
+	VMOVAPS           Z2, Z12
+	VMOVAPS           Z2, Z16
+	VFNMADD231PS      Z6, Z11, Z7
+	VFNMADD231PS      Z8, Z13, Z9
+	VFNMADD231PS      Z10, Z15, Z12
+	VFNMADD231PS      Z14, Z17, Z16
+	VFMADD213PS       Z6, Z6, Z7
+	VFMADD213PS       Z8, Z8, Z9
+	VFMADD213PS       Z10, Z10, Z12
+	VFMADD213PS       Z14, Z14, Z16
+	VCVTPS2PH         $0x00, Z7, Y6
+	VMOVNTDQ          Y6, (AX)
+	VCVTPS2PH         $0x00, Z9, Y6
+	VMOVNTDQ          Y6, 32(AX)
+	VCVTPS2PH         $0x00, Z12, Y6
+	VMOVNTDQ          Y6, 64(AX)
+	VCVTPS2PH         $0x00, Z16, Y6
+	VMOVNTDQ          Y6, 96(AX)
+	ADDQ              $+128, AX
+	ADDQ              $+128, DX
+	SUBQ              $+64, CX
+	JGE               farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
@@ -3727,7 +4848,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxToFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecMaxToFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F
 TEXT ·vecMaxToFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -3748,75 +4869,7 @@ TEXT ·vecMaxToFP16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS   (DX), Z0
-	VCVTPH2PS (R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   64(DX), Z0
-	VCVTPH2PS 32(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 64(AX)
-	VMOVUPS   128(DX), Z0
-	VCVTPH2PS 64(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 128(AX)
-	VMOVUPS   192(DX), Z0
-	VCVTPH2PS 96(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 192(AX)
-	VMOVUPS   256(DX), Z0
-	VCVTPH2PS 128(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 256(AX)
-	VMOVUPS   320(DX), Z0
-	VCVTPH2PS 160(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 320(AX)
-	VMOVUPS   384(DX), Z0
-	VCVTPH2PS 192(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 384(AX)
-	VMOVUPS   448(DX), Z0
-	VCVTPH2PS 224(R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 448(AX)
-	ADDQ      $+512, AX
-	ADDQ      $+512, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
-
-ntdone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS   (DX), Z0
-	VCVTPH2PS (R9), Z1
-	VMAXPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+32, R9
-	SUBQ      $+16, CX
-	JGE       ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 	PCALIGN $64
@@ -3898,7 +4951,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecAddToFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt bool)
+// func vecAddToFP16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F
 TEXT ·vecAddToFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ dst+0(FP), AX
@@ -3919,75 +4972,7 @@ TEXT ·vecAddToFP16AVX512(SB), NOSPLIT, $0-73
 	SHLQ $0x01, R10
 
 row:
-	MOVQ  R8, CX
-	CMPB  nt+72(FP), $0x00
-	JEQ   main
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, CX
-	JLT   ntdone
-	PCALIGN $64
-
-ntloop:
-	VMOVUPS   (DX), Z0
-	VCVTPH2PS (R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   64(DX), Z0
-	VCVTPH2PS 32(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 64(AX)
-	VMOVUPS   128(DX), Z0
-	VCVTPH2PS 64(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 128(AX)
-	VMOVUPS   192(DX), Z0
-	VCVTPH2PS 96(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 192(AX)
-	VMOVUPS   256(DX), Z0
-	VCVTPH2PS 128(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 256(AX)
-	VMOVUPS   320(DX), Z0
-	VCVTPH2PS 160(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 320(AX)
-	VMOVUPS   384(DX), Z0
-	VCVTPH2PS 192(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 384(AX)
-	VMOVUPS   448(DX), Z0
-	VCVTPH2PS 224(R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, 448(AX)
-	ADDQ      $+512, AX
-	ADDQ      $+512, DX
-	ADDQ      $+256, R9
-	SUBQ      $+128, CX
-	JGE       ntloop
-
-ntdone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  ntsingledone
-	PCALIGN $64
-
-ntsingleloop:
-	VMOVUPS   (DX), Z0
-	VCVTPH2PS (R9), Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      $+64, AX
-	ADDQ      $+64, DX
-	ADDQ      $+32, R9
-	SUBQ      $+16, CX
-	JGE       ntsingleloop
-
-ntsingledone:
-	ADDQ $+16, CX
-
-main:
+	MOVQ R8, CX
 	SUBQ $+128, CX
 	JLT  maindone
 	PCALIGN $64
@@ -4069,7 +5054,7 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecSoftmaxFP16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt bool)
+// func vecSoftmaxFP16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecSoftmaxFP16AVX512(SB), NOSPLIT, $0-77
 	MOVQ         dst+0(FP), AX
@@ -6031,7 +7016,7 @@ stripdone:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormFP16AVX512(dst *uint16, src *uint16, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecLayerNormFP16AVX512(dst *uint16, src *uint16, gamma *float32, beta *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecLayerNormFP16AVX512(SB), NOSPLIT, $0-69
 	MOVQ         dst+0(FP), AX
@@ -6638,7 +7623,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormFP16AVX512(dst *uint16, src *uint16, y *uint16, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt bool)
+// func vecAddLayerNormFP16AVX512(dst *uint16, src *uint16, y *uint16, gamma *float32, beta *float32, room *float32, ldd int, lds int, ldy int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecAddLayerNormFP16AVX512(SB), NOSPLIT, $0-93
 	MOVQ         dst+0(FP), AX
@@ -7375,7 +8360,7 @@ alonewritten:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormFP16AVX512(dst *uint16, src *uint16, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt bool)
+// func vecRMSNormFP16AVX512(dst *uint16, src *uint16, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecRMSNormFP16AVX512(SB), NOSPLIT, $0-61
 	MOVQ         dst+0(FP), AX
@@ -9833,7 +10818,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecDropoutFP16AVX512(dst *uint16, src *uint16, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecDropoutFP16AVX512(dst *uint16, src *uint16, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecDropoutFP16AVX512(SB), NOSPLIT, $0-37
 	MOVQ         dst+0(FP), AX
@@ -10070,7 +11055,7 @@ return:
 	VZEROUPPER
 	RET
 
-// func vecAddGeluDropoutFP16AVX512(dst *uint16, src *uint16, y *uint16, n int, scale float32, least uint32, at uint32, nt bool)
+// func vecAddGeluDropoutFP16AVX512(dst *uint16, src *uint16, y *uint16, n int, scale float32, least uint32, at uint32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·vecAddGeluDropoutFP16AVX512(SB), NOSPLIT, $0-45
 	MOVQ         dst+0(FP), AX

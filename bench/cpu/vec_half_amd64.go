@@ -73,106 +73,106 @@ var fp16AVX512 = storedKernels[uint16, float32]{
 // The functions below do what storedKernels says.
 
 //go:noescape
-func vecExpBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecExpBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecExpFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecExpFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecTanhBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecTanhBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecTanhFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecTanhFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecReluBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecReluBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecReluFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecReluFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecGeluBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecGeluFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecSiluBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecSiluFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecScaleBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecScaleBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecScaleFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecScaleFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecMulBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMulBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecMulFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMulFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecSubBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSubBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecSubFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSubFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecDivBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecDivBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecDivFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecDivFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecGeluTanhBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluTanhBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecGeluTanhFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluTanhFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecSigmoidBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSigmoidBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecSigmoidFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSigmoidFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddToBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddToBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddToFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddToFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddFarBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFarBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddFarFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFarFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecMaxToBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxToBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecMaxToFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxToFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecMaxFarBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxFarBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecMaxFarFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxFarFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAffineRowsBF16AVX512(dst, src *uint16, a, b *float32, ldd, lds, m, n int, nt bool)
+func vecAffineRowsBF16AVX512(dst, src *uint16, a, b *float32, ldd, lds, m, n int, nt nontemporal)
 
 //go:noescape
-func vecAffineRowsFP16AVX512(dst, src *uint16, a, b *float32, ldd, lds, m, n int, nt bool)
+func vecAffineRowsFP16AVX512(dst, src *uint16, a, b *float32, ldd, lds, m, n int, nt nontemporal)
 
 //go:noescape
 func vecRowSumsBF16AVX512(dst *float32, src *uint16, lds, m, n int)
@@ -199,22 +199,22 @@ func vecRowDistanceBF16AVX512(src, y *uint16, n int) float32
 func vecRowDistanceFP16AVX512(src, y *uint16, n int) float32
 
 //go:noescape
-func vecLayerNormBF16AVX512(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecLayerNormBF16AVX512(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
-func vecLayerNormFP16AVX512(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecLayerNormFP16AVX512(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
-func vecAddLayerNormBF16AVX512(dst, src, y *uint16, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+func vecAddLayerNormBF16AVX512(dst, src, y *uint16, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
-func vecAddLayerNormFP16AVX512(dst, src, y *uint16, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+func vecAddLayerNormFP16AVX512(dst, src, y *uint16, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
-func vecRMSNormBF16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecRMSNormBF16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
-func vecRMSNormFP16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecRMSNormFP16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
 func vecLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
@@ -235,22 +235,22 @@ func vecRMSNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *fl
 func vecRMSNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecDropoutBF16AVX512(dst, src *uint16, n int, scale float32, least, at uint32, nt bool)
+func vecDropoutBF16AVX512(dst, src *uint16, n int, scale float32, least, at uint32, nt nontemporal)
 
 //go:noescape
-func vecDropoutFP16AVX512(dst, src *uint16, n int, scale float32, least, at uint32, nt bool)
+func vecDropoutFP16AVX512(dst, src *uint16, n int, scale float32, least, at uint32, nt nontemporal)
 
 //go:noescape
-func vecAddGeluDropoutBF16AVX512(dst, src, y *uint16, n int, scale float32, least, at uint32, nt bool)
+func vecAddGeluDropoutBF16AVX512(dst, src, y *uint16, n int, scale float32, least, at uint32, nt nontemporal)
 
 //go:noescape
-func vecAddGeluDropoutFP16AVX512(dst, src, y *uint16, n int, scale float32, least, at uint32, nt bool)
+func vecAddGeluDropoutFP16AVX512(dst, src, y *uint16, n int, scale float32, least, at uint32, nt nontemporal)
 
 //go:noescape
-func vecSoftmaxBF16AVX512(dst, src, y *uint16, room *float32, ldd, lds, ldy, m, n int, scale float32, nt bool)
+func vecSoftmaxBF16AVX512(dst, src, y *uint16, room *float32, ldd, lds, ldy, m, n int, scale float32, nt nontemporal)
 
 //go:noescape
-func vecSoftmaxFP16AVX512(dst, src, y *uint16, room *float32, ldd, lds, ldy, m, n int, scale float32, nt bool)
+func vecSoftmaxFP16AVX512(dst, src, y *uint16, room *float32, ldd, lds, ldy, m, n int, scale float32, nt nontemporal)
 
 //go:noescape
 func vecColMaxBF16AVX512(dst *float32, src *uint16, ld, m, n int)

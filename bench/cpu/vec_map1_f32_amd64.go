@@ -13,12 +13,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecExpF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecExpF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecExpF32AVX2 is the same loop.
 //
 //go:noescape
-func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecErfF32AVX512:
 //
@@ -29,12 +29,12 @@ func vecExpF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecErfF32AVX2 is the same loop.
 //
 //go:noescape
-func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecTanhF32AVX512:
 //
@@ -45,12 +45,12 @@ func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecTanhF32AVX2 is the same loop.
 //
 //go:noescape
-func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecReluF32AVX512:
 //
@@ -61,12 +61,12 @@ func vecTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32,
 //	}
 //
 //go:noescape
-func vecReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecGeluF32AVX512:
 //
@@ -78,12 +78,12 @@ func vecReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32,
 //	}
 //
 //go:noescape
-func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSiluF32AVX512:
 //
@@ -94,12 +94,12 @@ func vecGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32,
 //	}
 //
 //go:noescape
-func vecSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSiluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecScaleF32AVX512:
 //
@@ -110,12 +110,12 @@ func vecSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32,
 //	}
 //
 //go:noescape
-func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecScaleF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecScaleF32AVX2 is the same loop.
 //
 //go:noescape
-func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAffineF32AVX512:
 //
@@ -126,12 +126,12 @@ func vecScaleF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //	}
 //
 //go:noescape
-func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAffineF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAffineF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecGeluTanhF32AVX512:
 //
@@ -142,12 +142,12 @@ func vecAffineF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float3
 //	}
 //
 //go:noescape
-func vecGeluTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluTanhF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecGeluTanhF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGeluTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecGeluTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSigmoidF32AVX512:
 //
@@ -158,12 +158,12 @@ func vecGeluTanhF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b floa
 //	}
 //
 //go:noescape
-func vecSigmoidF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSigmoidF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSigmoidF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSigmoidF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSigmoidF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecCopyF32AVX512:
 //
@@ -174,12 +174,12 @@ func vecSigmoidF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecCopyF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecCopyF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecCopyF32AVX2 is the same loop.
 //
 //go:noescape
-func vecCopyF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecCopyF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSetF32AVX512:
 //
@@ -190,9 +190,9 @@ func vecCopyF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32,
 //	}
 //
 //go:noescape
-func vecSetF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSetF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSetF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSetF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSetF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)

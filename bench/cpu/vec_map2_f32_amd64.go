@@ -11,12 +11,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddReluF32AVX512:
 //
@@ -27,12 +27,12 @@ func vecAddF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddReluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddReluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddGeluF32AVX512:
 //
@@ -43,12 +43,12 @@ func vecAddReluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddGeluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddGeluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddSiluF32AVX512:
 //
@@ -59,12 +59,12 @@ func vecAddGeluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddSiluF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddSiluF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSiluMulF32AVX512:
 //
@@ -75,12 +75,12 @@ func vecAddSiluF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSiluMulF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecMulF32AVX512:
 //
@@ -91,12 +91,12 @@ func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float
 //	}
 //
 //go:noescape
-func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecMulF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSubF32AVX512:
 //
@@ -107,12 +107,12 @@ func vecMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecSubF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSubF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecSubF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSubF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecSubF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecDivF32AVX512:
 //
@@ -123,12 +123,12 @@ func vecSubF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecDivF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecDivF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecDivF32AVX2 is the same loop.
 //
 //go:noescape
-func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecMaxF32AVX512:
 //
@@ -139,12 +139,12 @@ func vecDivF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecMaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecMaxFarF32AVX512, of a y from beyond L2:
 //
@@ -155,12 +155,12 @@ func vecMaxF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, 
 //	}
 //
 //go:noescape
-func vecMaxFarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxFarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecMaxFarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecMaxFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecMaxFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddFarF32AVX512, likewise:
 //
@@ -171,9 +171,9 @@ func vecMaxFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float3
 //	}
 //
 //go:noescape
-func vecAddFarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFarF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 // vecAddFarF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+func vecAddFarF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)

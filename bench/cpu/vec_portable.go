@@ -40,20 +40,21 @@ func vecPortable[T float]() vecKernels[T] {
 			rmsNorm:        rmsNormPortable[T],
 			colSum:         colSumPortable[T],
 		},
-		erf:         unary[T](math.Erf),
-		affine:      rows(affineRow[T]),
-		addRelu:     rows(addReluRow[T]),
-		addGelu:     rows(addGeluRow[T]),
-		addSilu:     rows(addSiluRow[T]),
-		siluMul:     rows(siluMulRow[T]),
-		max:         rows(maxRow[T]),
-		copy:        rows(copyRow[T]),
-		set:         rows(setRow[T]),
-		colExpSum:   colExpSumPortable[T],
-		dots:        dotsPortable[T],
-		copyColumns: copyColumnsPortable[T],
-		gatherRows:  gatherRowsPortable[T],
-		transpose:   transposeSquaresPortable[T],
+		erf:             unary[T](math.Erf),
+		affine:          rows(affineRow[T]),
+		addRelu:         rows(addReluRow[T]),
+		addGelu:         rows(addGeluRow[T]),
+		addSilu:         rows(addSiluRow[T]),
+		siluMul:         rows(siluMulRow[T]),
+		max:             rows(maxRow[T]),
+		copy:            rows(copyRow[T]),
+		set:             rows(setRow[T]),
+		colExpSum:       colExpSumPortable[T],
+		dots:            dotsPortable[T],
+		copyColumns:     copyColumnsPortable[T],
+		gatherRows:      gatherRowsPortable[T],
+		transpose:       transposeSquaresPortable[T],
+		transposeHalves: transposeSquaresPortable[uint16],
 	}
 }
 
@@ -85,7 +86,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // rows makes a kernel of a loop over one row. y is empty where it is not given.
 func rows[T float](f func(dst, src, y []T, a, b T)) mapKernel[T, T] {
-	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, _ bool) {
+	return func(dst, src, y *T, ldd, lds, ldy, m, n int, a, b T, _ nontemporal) {
 		to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 		for i := range m {
 			var with []T

@@ -25,8 +25,8 @@ type neonRows[T float] struct {
 func (r neonRows[T]) addTo(k *vecKernels[T]) {
 	add, larger, scaled := k.add, k.max, k.scale
 	// A map whose rows all meet the same results.
-	k.colSum = func(dst, src *T, ld, m, n int) { add(dst, dst, src, 0, 0, ld, m, n, 0, 0, false) }
-	k.colMax = func(dst, src *T, ld, m, n int) { larger(dst, dst, src, 0, 0, ld, m, n, 0, 0, false) }
+	k.colSum = func(dst, src *T, ld, m, n int) { add(dst, dst, src, 0, 0, ld, m, n, 0, 0, cached) }
+	k.colMax = func(dst, src *T, ld, m, n int) { larger(dst, dst, src, 0, 0, ld, m, n, 0, 0, cached) }
 	k.rowDistance = r.distance
 	k.rowSums = func(dst, src *T, lds, m, n int) {
 		for i := range m {
@@ -45,30 +45,30 @@ func (r neonRows[T]) addTo(k *vecKernels[T]) {
 			*at(largest, i), *at(sums, i) = most, r.expSum(row, n, math.Log2E, most)
 		}
 	}
-	k.softmaxRows = func(dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T, _ bool) {
+	k.softmaxRows = func(dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T, _ nontemporal) {
 		for i := range m {
 			to, from := at(dst, i*ldd), at(src, i*lds)
 			if y != nil {
-				add(to, from, at(y, i*ldy), n, n, n, 1, n, 0, 0, false)
+				add(to, from, at(y, i*ldy), n, n, n, 1, n, 0, 0, cached)
 				from = to
 			}
 			sum := r.exps(to, from, n, scale*math.Log2E, r.largest(from, n))
-			scaled(to, to, nil, n, n, n, 1, n, 1/sum, 0, false)
+			scaled(to, to, nil, n, n, n, 1, n, 1/sum, 0, cached)
 		}
 	}
-	k.layerNorm = func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, _ bool) {
+	k.layerNorm = func(dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, _ nontemporal) {
 		for i := range m {
 			r.layerNorm(at(dst, i*ldd), at(src, i*lds), gamma, beta, n, eps)
 		}
 	}
-	k.addLayerNorm = func(dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T, _ bool) {
+	k.addLayerNorm = func(dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T, _ nontemporal) {
 		for i := range m {
 			to := at(dst, i*ldd)
-			add(to, at(src, i*lds), at(y, i*ldy), n, n, n, 1, n, 0, 0, false)
+			add(to, at(src, i*lds), at(y, i*ldy), n, n, n, 1, n, 0, 0, cached)
 			r.layerNorm(to, to, gamma, beta, n, eps)
 		}
 	}
-	k.rmsNorm = func(dst, src, gamma *T, ldd, lds, m, n int, eps T, _ bool) {
+	k.rmsNorm = func(dst, src, gamma *T, ldd, lds, m, n int, eps T, _ nontemporal) {
 		for i := range m {
 			from := at(src, i*lds)
 			_, squares := r.deviations(from, n, 0)

@@ -19,12 +19,12 @@ package cpu
 //	}
 //
 //go:noescape
-func vecSoftmaxF32AVX512(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32, nt bool)
+func vecSoftmaxF32AVX512(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32, nt nontemporal)
 
 // vecSoftmaxF32AVX2 is the same loop.
 //
 //go:noescape
-func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32, nt bool)
+func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scale float32, nt nontemporal)
 
 // vecDropoutF32AVX512:
 //
@@ -37,12 +37,12 @@ func vecSoftmaxF32AVX2(dst, src, y, room *float32, ldd, lds, ldy, m, n int, scal
 //	}
 //
 //go:noescape
-func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32, nt bool)
+func vecDropoutF32AVX512(dst, src *float32, n int, scale float32, least, at uint32, nt nontemporal)
 
 // vecDropoutF32AVX2 is the same loop.
 //
 //go:noescape
-func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32, nt bool)
+func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32, nt nontemporal)
 
 // vecAddGeluDropoutF32AVX512:
 //
@@ -55,12 +55,12 @@ func vecDropoutF32AVX2(dst, src *float32, n int, scale float32, least, at uint32
 //	}
 //
 //go:noescape
-func vecAddGeluDropoutF32AVX512(dst, src, y *float32, n int, scale float32, least, at uint32, nt bool)
+func vecAddGeluDropoutF32AVX512(dst, src, y *float32, n int, scale float32, least, at uint32, nt nontemporal)
 
 // vecAddGeluDropoutF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddGeluDropoutF32AVX2(dst, src, y *float32, n int, scale float32, least, at uint32, nt bool)
+func vecAddGeluDropoutF32AVX2(dst, src, y *float32, n int, scale float32, least, at uint32, nt nontemporal)
 
 // vecColMaxF32AVX512:
 //
@@ -171,12 +171,12 @@ func vecColSumF32AVX2(dst, src *float32, ld, m, n int)
 //	}
 //
 //go:noescape
-func vecTransposeF32AVX512(dst, src, next *float32, ldd, lds, m, n int, nt bool)
+func vecTransposeF32AVX512(dst, src, next *float32, ldd, lds, m, n int, nt nontemporal)
 
 // vecTransposeF32AVX2 is the same loop.
 //
 //go:noescape
-func vecTransposeF32AVX2(dst, src, next *float32, ldd, lds, m, n int, nt bool)
+func vecTransposeF32AVX2(dst, src, next *float32, ldd, lds, m, n int, nt nontemporal)
 
 // vecRowSumsF32AVX512:
 //
@@ -245,22 +245,22 @@ func vecRowExpSumsF32AVX2(sums, largest, src *float32, lds, m, n int)
 //	}
 //
 //go:noescape
-func vecLayerNormF32AVX512(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecLayerNormF32AVX512(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 // vecLayerNormF32AVX2 is the same loop.
 //
 //go:noescape
-func vecLayerNormF32AVX2(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecLayerNormF32AVX2(dst, src, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 // vecAddLayerNormF32AVX512 is the same of src + y, which is kept in the room for two rows if it is not nil.
 //
 //go:noescape
-func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+func vecAddLayerNormF32AVX512(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt nontemporal)
 
 // vecAddLayerNormF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt bool)
+func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta, room *float32, ldd, lds, ldy, m, n int, eps float32, nt nontemporal)
 
 // vecRMSNormF32AVX512:
 //
@@ -276,12 +276,12 @@ func vecAddLayerNormF32AVX2(dst, src, y, gamma, beta, room *float32, ldd, lds, l
 //	}
 //
 //go:noescape
-func vecRMSNormF32AVX512(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecRMSNormF32AVX512(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 // vecRMSNormF32AVX2 is the same loop.
 //
 //go:noescape
-func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt bool)
+func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 // vecLayerNormBlockF32AVX512, where src or next may be nil, and dst begins a line:
 //
@@ -332,12 +332,12 @@ func vecRMSNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n in
 //	}
 //
 //go:noescape
-func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
+func vecAffineRowsF32AVX512(dst, src, a, b *float32, ldd, lds, m, n int, nt nontemporal)
 
 // vecAffineRowsF32AVX2 is the same loop.
 //
 //go:noescape
-func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
+func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int, nt nontemporal)
 
 // vecGatherRowsF32AVX512:
 //
@@ -348,9 +348,19 @@ func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int, nt bool)
 //	}
 //
 //go:noescape
-func vecGatherRowsF32AVX512(dst, src *float32, index *int32, ldd, lds, m, n int, nt bool)
+func vecGatherRowsF32AVX512(dst, src *float32, index *int32, ldd, lds, m, n int, nt nontemporal)
 
 // vecGatherRowsF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGatherRowsF32AVX2(dst, src *float32, index *int32, ldd, lds, m, n int, nt bool)
+func vecGatherRowsF32AVX2(dst, src *float32, index *int32, ldd, lds, m, n int, nt nontemporal)
+
+// vecTransposeHalvesF32AVX512 is that of numbers of 16 bits.
+//
+//go:noescape
+func vecTransposeHalvesF32AVX512(dst, src, next *uint16, ldd, lds, m, n int, nt nontemporal)
+
+// vecTransposeHalvesF32AVX2 is the same loop.
+//
+//go:noescape
+func vecTransposeHalvesF32AVX2(dst, src, next *uint16, ldd, lds, m, n int, nt nontemporal)

@@ -8,7 +8,7 @@ import (
 
 // The twins of what is done to whole rows or columns.
 
-func softmaxRowsPortable[T float](dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T, _ bool) {
+func softmaxRowsPortable[T float](dst, src, y, _ *T, ldd, lds, ldy, m, n int, scale T, _ nontemporal) {
 	tos, froms := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		to, from := tos[i*ldd:][:n], froms[i*lds:][:n]
@@ -32,7 +32,7 @@ func softmaxRowsPortable[T float](dst, src, y, _ *T, ldd, lds, ldy, m, n int, sc
 	}
 }
 
-func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int, _ bool) {
+func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int, _ nontemporal) {
 	to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
 	factors, summands := unsafe.Slice(a, m), unsafe.Slice(b, m)
 	for i := range m {
@@ -49,7 +49,7 @@ func rowDistancePortable[T float](src, y *T, n int) T {
 	return sum
 }
 
-func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32, _ bool) {
+func dropoutPortable[T float](dst, src *T, n int, scale T, least, at uint32, _ nontemporal) {
 	to := unsafe.Slice(dst, n)
 	for j, x := range unsafe.Slice(src, n) {
 		at += weyl
@@ -115,14 +115,14 @@ func copyColumnsPortable[T float](dst, src *T, lds, m, n int) {
 	}
 }
 
-func gatherRowsPortable[T float](dst, src *T, index *int32, ldd, lds, m, n int, _ bool) {
+func gatherRowsPortable[T float](dst, src *T, index *int32, ldd, lds, m, n int, _ nontemporal) {
 	to := unsafe.Slice(dst, (m-1)*ldd+n)
 	for i, row := range unsafe.Slice(index, m) {
 		copy(to[i*ldd:][:n], unsafe.Slice(src, int(row)*lds+n)[int(row)*lds:])
 	}
 }
 
-func transposeSquaresPortable[T float](dst, src, _ *T, ldd, lds, m, n int, _ bool) {
+func transposeSquaresPortable[T inMemory](dst, src, _ *T, ldd, lds, m, n int, _ nontemporal) {
 	to, from := unsafe.Slice(dst, (n-1)*ldd+m), unsafe.Slice(src, (m-1)*lds+n)
 	for i := range m {
 		for j, x := range from[i*lds:][:n] {
@@ -165,7 +165,7 @@ func rowExpSumsPortable[T float](sums, largest, src *T, lds, m, n int) {
 	}
 }
 
-func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, _ bool) {
+func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, eps T, _ nontemporal) {
 	factors, summands := unsafe.Slice(gamma, n), unsafe.Slice(beta, n)
 	for i := range m {
 		to, from := rowOf(dst, i, ldd, n), rowOf(src, i, lds, n)
@@ -185,15 +185,15 @@ func layerNormPortable[T float](dst, src, gamma, beta *T, ldd, lds, m, n int, ep
 	}
 }
 
-func addLayerNormPortable[T float](dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T, _ bool) {
+func addLayerNormPortable[T float](dst, src, y, gamma, beta, _ *T, ldd, lds, ldy, m, n int, eps T, _ nontemporal) {
 	for i := range m {
 		to := rowOf(dst, i, ldd, n)
 		addRow(to, rowOf(src, i, lds, n), rowOf(y, i, ldy, n), 0, 0)
-		layerNormPortable(&to[0], &to[0], gamma, beta, n, n, 1, n, eps, false)
+		layerNormPortable(&to[0], &to[0], gamma, beta, n, n, 1, n, eps, cached)
 	}
 }
 
-func rmsNormPortable[T float](dst, src, gamma *T, ldd, lds, m, n int, eps T, _ bool) {
+func rmsNormPortable[T float](dst, src, gamma *T, ldd, lds, m, n int, eps T, _ nontemporal) {
 	factors := unsafe.Slice(gamma, n)
 	for i := range m {
 		to, from := rowOf(dst, i, ldd, n), rowOf(src, i, lds, n)

@@ -37,7 +37,10 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 		}
 		dst, x, y, gamma1, beta := rows[0], rows[1], rows[2], rows[3], rows[4]
 		const mean, scale, least, at = 0.25, 1.5, 1 << 29, 77
-		nt := n%4 == 1 // of rows that begin a page
+		nt := cached
+		if n%4 == 1 { // rows begin a page
+			nt = pastCaches + nontemporal(n/4%2)
+		}
 		check := func(name string, i int, got T, want, bound float64) {
 			t.Helper()
 			if e := math.Abs(float64(got) - want); !(e <= bound) {
@@ -123,8 +126,8 @@ func testRowsOfLines[T float](t *testing.T, isa ISA, n int) {
 		rows[i] = guardedOne[T](t, m*n, false)
 		fillRandom(r, rows[i], m, n, n)
 	}
-	testRowsOf(t, isa, m, n, rows, false)
-	testRowsOf(t, isa, m, n, rows, true)
+	testRowsOf(t, isa, m, n, rows, cached)
+	testRowsOf(t, isa, m, n, rows, pastCaches)
 }
 
 // Long rows are normalised together: a group that is not full, one and a row, several. Blocks of theirs are ragged.
@@ -166,7 +169,7 @@ func testLongNorms[T float](t *testing.T, isa ISA, m, n int) {
 		{"layer norm of sums", newLongNorm(l1, k.addLayerBlock, k.rowSums, weights, beta, eps), y, func(i int) float64 { return float64(src[i] + y[i]) }},
 		{"root mean square", newLongNorm(l1, k.rmsBlock, k.rowSums, weights, nil, eps), nil, alone},
 	} {
-		if !c.long.takes(dst, true) {
+		if !c.long.takes(dst, pastCaches) {
 			t.Fatalf("cpu: %s: rows of %d lie in the caches or begin no lines", c.name, n)
 		}
 		clear(dst)
@@ -188,7 +191,7 @@ func testLayerNormDigits[T float](t *testing.T, isa ISA) {
 	k := vecKernelsFor[T](isa)
 	testDigits(t, isa, 4099, func(dst, x, weights, zeros []T, eps T) {
 		n := len(x)
-		k.layerNorm(&dst[0], &x[0], &weights[0], &zeros[0], n, n, 1, n, eps, false)
+		k.layerNorm(&dst[0], &x[0], &weights[0], &zeros[0], n, n, 1, n, eps, cached)
 	})
 	if k.layerBlock == nil {
 		return
@@ -262,24 +265,29 @@ func testExpSumsFarFromZero[T float](t *testing.T, isa ISA) {
 // Squares of several sizes change rows and columns, stored past the caches or not.
 func TestTranspose(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa ISA) {
-		testTranspose[float32](t, isa)
-		testTranspose[float64](t, isa)
+		testTranspose(t, isa, vecKernelsFor[float32](isa).transpose)
+		testTranspose(t, isa, vecKernelsFor[float64](isa).transpose)
+		testTranspose(t, isa, vecKernelsFor[float32](isa).transposeHalves)
 	})
 }
 
-func testTranspose[T float](t *testing.T, isa ISA) {
-	side := squareOf[T](isa)
-	r := rand.New(rand.NewPCG(5, 6))
+func testTranspose[E inMemory](t *testing.T, isa ISA, transpose transposition[E]) {
+	side := squareOf[E](isa)
 	for _, size := range [][2]int{{1, 1}, {1, 3}, {3, 1}, {2, 2}} {
 		m, n := size[0]*side, size[1]*side
-		src, dst := guardedOne[T](t, m*n, true), guardedOne[T](t, m*n, true)
-		fillRandom(r, src, m, n, n)
-		for _, nt := range []bool{false, true} {
+		src, dst := guardedOne[E](t, m*n, true), guardedOne[E](t, m*n, true)
+		for i := range src {
+			src[i] = E(i)
+		}
+		for _, nt := range everyNontemporal {
+			if m*int(unsafe.Sizeof(src[0]))%64 != 0 {
+				nt = cached
+			}
 			clear(dst)
-			vecKernelsFor[T](isa).transpose(&dst[0], &src[0], &src[0], m, n, m, n, nt && m*int(unsafe.Sizeof(T(0)))%64 == 0)
+			transpose(&dst[0], &src[0], &src[0], m, n, m, n, nt)
 			for i := range src {
 				if got := dst[i%n*m+i/n]; got != src[i] {
-					t.Fatalf("cpu: %s %T %dx%d nt %v: [%d,%d] = %g, want %g", isa, got, m, n, nt, i%n, i/n, got, src[i])
+					t.Fatalf("cpu: %s %T %dx%d%s: [%d,%d] = %v, want %v", isa, got, m, n, nt.suffix(), i%n, i/n, got, src[i])
 				}
 			}
 		}
@@ -287,7 +295,7 @@ func testTranspose[T float](t *testing.T, isa ISA) {
 }
 
 // testRowsOf checks what is done to each of m rows of n elements.
-func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) {
+func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt nontemporal) {
 	if n == 0 {
 		return
 	}
@@ -327,13 +335,13 @@ func testRowsOf[T float](t *testing.T, isa ISA, m, n int, rows [5][]T, nt bool) 
 	k.layerNorm(&dst[0], &x[0], &weights[0], &beta[0], n, n, m, n, eps, nt)
 	norm("layerNorm", true, alone)
 	var room *T
-	if nt {
+	if nt != cached {
 		room = &guardedOne[T](t, 2*n, false)[0]
 	}
 	k.addLayerNorm(&dst[0], &x[0], &y[0], &weights[0], &beta[0], room, n, n, n, m, n, eps, nt)
 	norm("addLayerNorm", true, func(i int) float64 { return float64(x[i] + y[i]) })
 	copy(dst, x)
-	k.layerNorm(&dst[0], &dst[0], &weights[0], &beta[0], n, n, m, n, eps, false)
+	k.layerNorm(&dst[0], &dst[0], &weights[0], &beta[0], n, n, m, n, eps, cached)
 	norm("layerNorm in place", true, alone)
 }
 

@@ -90,7 +90,10 @@ func testMaps[T float](t *testing.T, cases []mapCase[T]) {
 			if !c.hasY {
 				y = nil
 			}
-			for _, way := range []struct{ inPlace, nt bool }{{false, false}, {false, true}, {true, false}} {
+			for _, way := range []struct {
+				inPlace bool
+				nt      nontemporal
+			}{{false, cached}, {false, pastCaches}, {false, farAhead}, {true, cached}} {
 				original := append([]T{}, src...)
 				to := dst
 				if way.inPlace {

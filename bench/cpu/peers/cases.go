@@ -184,24 +184,26 @@ var poolShapes = map[string][]string{"max_pool": {"1x64x112x112x3x2x1"}, "global
 // operationCases are the single operations, in bytes a second.
 func operationCases(threads int) ([]testCase, error) {
 	var all []testCase
-	for _, pattern := range bench.Singles() {
-		if pattern.Name == "conv2d" {
-			continue // which has cases of its own
-		}
-		shapes, own := poolShapes[pattern.Name]
-		if !own {
-			shapes = operationShapes
-		}
-		for _, dims := range shapes {
-			chain, err := chainOf(pattern, dims, threads)
-			if err != nil {
-				return nil, err
+	for _, d := range []schema.DType{schema.FP32, schema.BF16} {
+		for _, pattern := range bench.Singles() {
+			if pattern.Name == "conv2d" {
+				continue // which has cases of its own
 			}
-			all = append(all, testCase{
-				group: "op", name: pattern.Name + " " + dims, dtype: schema.FP32, chain: chain,
-				work: float64(chain.FusedBytes(schema.FP32)), kind: "op_" + pattern.Name, dims: dims,
-				shared: true, random: pattern.Name == "dropout",
-			})
+			shapes, own := poolShapes[pattern.Name]
+			if !own {
+				shapes = operationShapes
+			}
+			for _, dims := range shapes {
+				chain, err := chainOf(pattern, dims, threads)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, testCase{
+					group: "op", name: pattern.Name + " " + dims, dtype: d, chain: chain,
+					work: float64(chain.FusedBytes(d)), kind: "op_" + pattern.Name, dims: dims,
+					shared: true, random: pattern.Name == "dropout",
+				})
+			}
 		}
 	}
 	return all, nil

@@ -15,8 +15,28 @@ type kernel struct {
 	name    string
 	tensors int    // a; a and b; a, b and c
 	store   string // "", "regular", "nt"
-	ahead   bool   // fetches what it will read and write
+	ahead   ahead
 }
+
+// ahead is how a kernel fetches what it will read, and write by way of the caches.
+type ahead string
+
+const (
+	hardware ahead = ""      // does it
+	near     ahead = "Ahead" // into L1
+	// far is into L2, and what is loaded is waited for, a few lines at a time. Else the loads behind overtake what
+	// is fetched for them, and each holds one of the few buffers that all lines need which come into L1, or pass
+	// the caches, for as long as memory takes. A Zen 4 copies 52 GB/s so past the caches, and 43 otherwise.
+	far ahead = "Far"
+)
+
+// distance of what is fetched, in bytes. On Sapphire Rapids, from DRAM, 256 to 1024 bytes are as good near, and
+// twice that is worse. Far it is no whole number of pages: what then is at the same offset in a page as what is stored,
+// a Zen 4 fetches half as fast.
+var distance = map[ahead]int{near: 512, far: 10240}
+
+// farLines of each tensor are loaded before they are waited for.
+const farLines = 8
 
 // fetches says whether there is anything that a kernel can fetch ahead.
 func (k kernel) fetches() bool { return k.tensors > 1 || k.store != "nt" }
@@ -60,8 +80,10 @@ func single(isa simd.ISA) reg.VecPhysical { return isa.V(isa.Regs - 2) }
 func streams(ctx *build.Context, isa simd.ISA) {
 	for _, k := range kernels {
 		emit(ctx, isa, k)
-		if k.ahead = true; k.fetches() {
-			emit(ctx, isa, k)
+		for _, k.ahead = range []ahead{near, far} {
+			if k.fetches() {
+				emit(ctx, isa, k)
+			}
 		}
 	}
 	copyStreams(ctx, isa)
@@ -78,11 +100,7 @@ func emit(ctx *build.Context, isa simd.ISA, k kernel) {
 	} else if k.tensors < 3 {
 		signature = "func(reps, n int, " + strings.Join(params[:k.tensors], ", ") + " *float64, s float64)"
 	}
-	name := "stream" + k.name
-	if k.ahead {
-		name += "Ahead"
-	}
-	function(ctx, name+suffix(isa), signature)
+	function(ctx, "stream"+k.name+string(k.ahead)+suffix(isa), signature)
 	ctx.Load(ctx.Param("reps"), reps)
 	if k.store == "" {
 		for i := range sums {
@@ -122,15 +140,16 @@ func emit(ctx *build.Context, isa simd.ISA, k kernel) {
 	ctx.JZ(operand.LabelRef("vectors"))
 	ctx.Label("block")
 	for i := range unroll {
-		if k.ahead {
-			fetch(ctx, isa, k, i)
-		}
+		fetch(ctx, isa, k, i)
 		at := operand.Mem{Base: reg.RDI, Disp: i * isa.Bytes}
 		switch {
 		case k.name != "Read" || isa != simd.AVX512:
 			vector(ctx, isa, k, i)
 		case i%2 == 1: // with the one before
 			xorPair(ctx, i/2, at.Offset(-isa.Bytes), at)
+		}
+		if k.ahead == far && (i+1)*isa.Bytes%(farLines*64) == 0 {
+			ctx.LFENCE()
 		}
 	}
 	advance(ctx, k, unroll*isa.Bytes)
@@ -165,20 +184,21 @@ func emit(ctx *build.Context, isa simd.ISA, k kernel) {
 	ctx.RET()
 }
 
-// ahead is how far ahead lines are fetched. On Sapphire Rapids, from DRAM, 256 to 1024 bytes are as good, and
-// twice that is worse.
-const ahead = 512
-
 // fetch fetches the lines of vector i that a kernel reads, and those that it writes by way of the caches: nobody
 // else has them, so that they come as its own.
 func fetch(ctx *build.Context, isa simd.ISA, k kernel, i int) {
 	at := i * isa.Bytes
-	if at%64 != 0 {
+	if k.ahead == hardware || at%64 != 0 {
 		return
 	}
 	for t, p := range pointers[:k.tensors] {
-		if t > 0 || k.store != "nt" {
-			ctx.PREFETCHT0(operand.Mem{Base: p, Disp: at + ahead})
+		m := operand.Mem{Base: p, Disp: at + distance[k.ahead]}
+		switch {
+		case t == 0 && k.store == "nt":
+		case k.ahead == far:
+			ctx.PREFETCHT1(m)
+		default:
+			ctx.PREFETCHT0(m)
 		}
 	}
 }

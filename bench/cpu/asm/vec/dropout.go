@@ -28,7 +28,7 @@ func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) 
 	if gelu {
 		operands = "dst, src, y *S"
 	}
-	g.begin(name, "func("+operands+", n int, scale T, least, at uint32, nt bool)")
+	g.begin(name, "func("+operands+", n int, scale T, least, at uint32, nt uint8)")
 	dst, src, left := g.load("dst"), g.load("src"), g.load("n")
 	var y reg.GPVirtual
 	if gelu {

@@ -86,17 +86,26 @@ func (g *gen) interleaved() []uint64 {
 
 // halfVectors writes some vectors of a map of halves: for short operations pair by pair, so that stores follow their
 // loads, and else with all operations interleaved.
-func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name string, count int, mask *mask, nt bool) {
-	if g.name == bf16s.name && k.unroll == 8 {
+func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name string, count int, mask *mask, nt, far bool) {
+	if g.name == bf16s.name && k.short() {
 		g.hold(g.interleaved())
 	}
-	return func(_ string, count int, mask *mask, nt bool) {
+	return func(_ string, count int, mask *mask, nt, far bool) {
 		most := g.together(count)
 		at := func(base reg.Register, i int) operand.Mem { return operand.Mem{Base: base, Disp: i * most * g.step()} }
+		fetch := func(i int) {
+			g.fetchFarLine(src, i*most*g.step())
+			if k.y {
+				g.fetchFarLine(y, i*most*g.step())
+			}
+		}
 		load := func(i int) (x, with pair) {
 			x = g.getPair(at(src, i), most, mask)
 			if k.y {
 				with = g.getPair(at(y, i), most, mask)
+			}
+			if far && k.short() {
+				fetch(i)
 			}
 			return x, with
 		}
@@ -105,8 +114,12 @@ func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name 
 			w.y = func() reg.Register { return with.v[j] }
 			x.v[j] = k.f(x.v[j], w)
 		}
-		if k.unroll < 8 {
-			g.fetchAhead(src, nil, count)
+		if !k.short() {
+			if far {
+				inTurn(count/most, fetch)
+			} else {
+				g.fetchAhead(src, nil, count)
+			}
 			xs, ys := make([]pair, count/most), make([]pair, count/most)
 			for i := range xs {
 				xs[i], ys[i] = load(i)
@@ -123,7 +136,12 @@ func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name 
 		}
 		if k.bits != nil {
 			most = min(2, count)
-			each(count/most, func(i int) { g.mapBits(k.bits, at(dst, i), at(src, i), most, mask, nt) })
+			each(count/most, func(i int) {
+				if far {
+					fetch(i)
+				}
+				g.mapBits(k.bits, at(dst, i), at(src, i), most, mask, nt)
+			})
 			return
 		}
 		each(count/most, func(i int) {

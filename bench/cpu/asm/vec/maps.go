@@ -9,7 +9,7 @@ import (
 
 func immediate(n int) operand.U8 { return operand.U8(n) }
 
-const mapSignature = "func(dst, src, y *S, ldd, lds, ldy, m, n int, a, b T, nt bool)"
+const mapSignature = "func(dst, src, y *S, ldd, lds, ldy, m, n int, a, b T, nt uint8)"
 
 // args are the operands of one vector of a map besides src itself.
 type args struct {
@@ -26,7 +26,7 @@ type mapped struct {
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
 	join    bool // y is joined to x, which stays in L1, as what is computed in
-	paced   bool // what is read comes from memory
+	far     bool // what is read comes from memory
 	noHalf  bool // halves are moved in pairs, and epilogues work on what is computed in
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
 	pins    []konst
@@ -39,11 +39,11 @@ type mapped struct {
 func (k mapped) signature() string {
 	switch {
 	case k.perRow:
-		return "func(dst, src *S, a, b *T, ldd, lds, m, n int, nt bool)"
+		return "func(dst, src *S, a, b *T, ldd, lds, m, n int, nt uint8)"
 	case k.gather:
-		return "func(dst, src *S, index *int32, ldd, lds, m, n int, nt bool)"
+		return "func(dst, src *S, index *int32, ldd, lds, m, n int, nt uint8)"
 	case k.join:
-		return "func(dst, src *T, y *S, ldd, lds, ldy, m, n int, a, b T, nt bool)"
+		return "func(dst, src *T, y *S, ldd, lds, ldy, m, n int, a, b T, nt uint8)"
 	}
 	return mapSignature
 }
@@ -94,8 +94,8 @@ func (g *gen) maps() {
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
 		{name: "Max", noHalf: true, y: true, unroll: 8, f: larger},
-		{name: "MaxFar", y: true, join: true, paced: true, unroll: 8, f: larger},
-		{name: "AddFar", y: true, join: true, paced: true, unroll: 8, f: sum},
+		{name: "MaxFar", y: true, join: true, far: true, unroll: 8, f: larger},
+		{name: "AddFar", y: true, join: true, far: true, unroll: 8, f: sum},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", noHalf: true, unroll: 8, f: same},
@@ -116,43 +116,6 @@ func (g *gen) maps() {
 func inTurn(n int, instance func(u int)) {
 	for u := range n {
 		instance(u)
-	}
-}
-
-// fetchDistance is half a page. Kernels that run over blocks of workers, too, fetch no further: see
-// blocksOf.
-const fetchDistance = 2048
-
-// matrixDistance is that of what is read once, a matrix in memory: two pages, as much as a core
-// reads in the latency of memory, and again.
-const matrixDistance = 8192
-
-// fetchFar fetches a line for a kernel that memory binds, into L2. On its way to L1 a line holds one of
-// few buffers all the time, for which loads that find theirs in L2 then wait: layer norm ran at 23 GB/s so on a
-// Zen 4 with rows of 2048, and runs at 44, and at 24 on a Sapphire Rapids with rows of 4096, and runs at 26.
-func (g *gen) fetchFar(m operand.Mem) { g.emit("PREFETCHT1", m) }
-
-// pace waits for the loads so far. Else those that follow overtake what is fetched for them, and each holds one
-// of the few buffers that all lines on their way to L1 need, and those stored past the caches, for as long as
-// memory takes. A Zen 4 ran layer norm at 29 GB/s so with rows of 4096, and runs it at 35 so paced; the root mean
-// square at 27, and 40; sums of columns at 21, and 28.
-func (g *gen) pace() { g.LFENCE() }
-
-// farDistance is that of what is paced and read alone, farLines the number of lines after which it is.
-const (
-	farDistance = 12288
-	farLines    = 8
-)
-
-// fetchAhead fetches what is needed fetchDistance later, the lines of some vectors. Kernels that take long for a
-// vector have too few loads under way to keep memory busy.
-func (g *gen) fetchAhead(src, at reg.Register, vectors int) {
-	for line := 0; line < vectors*g.step(); line += 64 {
-		m := operand.Mem{Base: src, Disp: fetchDistance + line}
-		if at != nil {
-			m.Index, m.Scale = at, 1
-		}
-		g.PREFETCHT0(m)
 	}
 }
 
@@ -231,14 +194,25 @@ func (g *gen) mapKernel(k mapped) {
 	if k.join {
 		get, store = g.getT, func(v reg.Register, mask *mask, _ bool, m operand.Mem) { g.putT(v, mask, m) }
 	}
-	vectors := func(name string, count int, mask *mask, nt bool) {
+	fetch := func(u int) { // what is far behind vector u, but what stays in L1, or lies anywhere
+		if !k.join && !k.gather {
+			g.fetchFarLine(src, u*step)
+		}
+		if k.y {
+			g.fetchFarLine(y, u*g.step())
+		}
+	}
+	vectors := func(name string, count int, mask *mask, nt, far bool) {
 		// Stores past the caches follow the load of their vector where there is little latency
 		// to overlap: runs of loads and of stores cost memory up to a fifth of its bandwidth.
 		each := g.interleave
-		if nt && k.unroll == 8 || k.near != nil || k.paced {
+		if nt && k.short() || k.near != nil || k.far {
 			each = inTurn
 		}
-		if k.unroll < 8 {
+		switch {
+		case far && !k.short():
+			inTurn(count, fetch)
+		case !k.short():
 			g.fetchAhead(src, nil, count)
 		}
 		xs := make([]reg.Register, count)
@@ -246,6 +220,9 @@ func (g *gen) mapKernel(k mapped) {
 			x := g.vector()
 			if !k.noSrc {
 				get(at(src, u), mask, x)
+			}
+			if far && k.short() {
+				fetch(u)
 			}
 			switch {
 			case k.gather && nt:
@@ -255,11 +232,8 @@ func (g *gen) mapKernel(k mapped) {
 			}
 			w := v
 			w.y = func() reg.Register {
-				r, from := g.vector(), u*g.step()
-				g.get(operand.Mem{Base: y, Disp: from}, mask, r)
-				if k.paced && (from%64 == 0 || !g.half()) {
-					g.fetchFar(operand.Mem{Base: y, Disp: farDistance + from})
-				}
+				r := g.vector()
+				g.get(operand.Mem{Base: y, Disp: u * g.step()}, mask, r)
 				return r
 			}
 			if k.near != nil {
@@ -275,25 +249,19 @@ func (g *gen) mapKernel(k mapped) {
 	if g.half() && !k.join {
 		vectors = g.halfVectors(k, v, dst, src, y)
 	}
-	unroll := k.unroll
-	switch {
-	case k.paced:
-		unroll = farLines * 64 / g.step()
-	case !g.wide() && k.near == nil:
-		unroll /= 2
-	}
 	g.Label("row")
 	for _, load := range perRow {
 		load()
 	}
 	g.MOVQ(n, left)
-	for _, loop := range []struct {
-		name  string
-		count int
-		nt    bool
-	}{{"nt", unroll, true}, {"ntsingle", 1, true}, {"main", unroll, false}, {"single", 1, false}} {
+	for _, loop := range k.loops(g) {
 		switch loop.name {
+		case "far":
+			g.CMPB(g.argument("nt"), operand.U8(farNT))
+			g.JNE(operand.LabelRef("nt"))
+			g.skipUnlessLine(dst, "main")
 		case "nt":
+			g.Label("nt")
 			g.skipUnlessNT(dst, "main")
 		case "main":
 			g.Label("main")
@@ -301,8 +269,8 @@ func (g *gen) mapKernel(k mapped) {
 		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
 		g.JLT(operand.LabelRef(loop.name + "done"))
 		simd.AlignedLabel(g.Context, loop.name+"loop")
-		vectors(loop.name, loop.count, nil, loop.nt)
-		if k.paced && loop.count > 1 {
+		vectors(loop.name, loop.count, nil, loop.nt, loop.far)
+		if loop.far && k.short() {
 			g.pace()
 		}
 		for _, p := range advancing {
@@ -314,7 +282,7 @@ func (g *gen) mapKernel(k mapped) {
 		g.ADDQ(operand.I32(loop.count*g.lanes()), left)
 	}
 	g.JZ(operand.LabelRef("next"))
-	vectors("tail", 1, g.mask(left), false)
+	vectors("tail", 1, g.mask(left), false, false)
 	g.Label("next")
 	for _, p := range pointers {
 		g.ADDQ(p.ld, p.p)
@@ -323,6 +291,42 @@ func (g *gen) mapKernel(k mapped) {
 	g.JNZ(operand.LabelRef("row"))
 	g.end()
 }
+
+// mapLoop takes so many vectors at once.
+type mapLoop struct {
+	name  string
+	count int
+	nt    bool // stores past the caches
+	far   bool // fetches far ahead
+}
+
+// farNT is the value of the argument nt that asks for both.
+const farNT = 2
+
+// loops of a row, one after the other: each takes what it can of what is left.
+func (k mapped) loops(g *gen) []mapLoop {
+	unroll, far := k.unroll, k.unroll
+	if !g.wide() && k.near == nil {
+		unroll, far = unroll/2, far/2
+	}
+	if k.short() {
+		far = farLines * 64 / g.step()
+	}
+	switch {
+	case k.join && k.far:
+		return []mapLoop{{"main", far, false, true}, {"single", 1, false, false}}
+	case k.join:
+		return []mapLoop{{"main", unroll, false, false}, {"single", 1, false, false}}
+	}
+	loops := []mapLoop{{"nt", unroll, true, false}, {"ntsingle", 1, true, false}, {"main", unroll, false, false}, {"single", 1, false, false}}
+	if k.noSrc {
+		return loops
+	}
+	return append([]mapLoop{{"far", far, true, true}}, loops...)
+}
+
+// short says that so little is computed that memory is all that counts: then what is fetched far ahead is waited for.
+func (k mapped) short() bool { return k.unroll == 8 }
 
 // skipUnlessNT jumps unless the argument nt asks for non-temporal stores and dst begins
 // with a cache line, of which they write whole ones.

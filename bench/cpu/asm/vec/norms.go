@@ -19,11 +19,11 @@ import (
 // may come before, is kept in dst, or if there is room for two rows, there, as there always is for halves: then
 // the result may be stored past the caches.
 func (g *gen) norms() {
-	g.begin("LayerNorm", "func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt bool)")
+	g.begin("LayerNorm", "func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt uint8)")
 	g.newNorm(true, false).rows()
-	g.begin("AddLayerNorm", "func(dst, src, y *S, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T, nt bool)")
+	g.begin("AddLayerNorm", "func(dst, src, y *S, gamma, beta, room *T, ldd, lds, ldy, m, n int, eps T, nt uint8)")
 	g.newNorm(true, true).rows()
-	g.begin("RMSNorm", "func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt bool)")
+	g.begin("RMSNorm", "func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt uint8)")
 	g.newNorm(false, false).rows()
 	const block = "func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
 	g.begin("LayerNormBlock", block)

@@ -29,7 +29,7 @@ type softmax struct {
 }
 
 func (g *gen) softmax() {
-	g.begin("Softmax", "func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt bool)")
+	g.begin("Softmax", "func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt uint8)")
 	g.pinExp2NonPositive()
 	k := &softmax{
 		gen: g, dst: g.load("dst"), src: g.GP64(), y: g.GP64(), kept: g.load("room"),

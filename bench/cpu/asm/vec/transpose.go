@@ -17,11 +17,21 @@ const transposeFetch = 1024
 // ahead. So with each square as many lines of the block at next are fetched, in the order in
 // which memory has them.
 func (g *gen) transpose() {
-	g.begin("Transpose", "func(dst, src, next *T, ldd, lds, m, n int, nt bool)")
-	lanes := g.lanes()
+	g.transposition("Transpose", "T", g.size)
+	if g.size == 4 {
+		g.transposition("TransposeHalves", "uint16", 2)
+	}
+}
+
+// transposition is that of elements of so many bytes. Halves are transposed in pairs, of elements of two rows that are
+// next to each other in a row of dst: half of the columns of a square, and then the others.
+func (g *gen) transposition(name, element string, bytes int) {
+	g.begin(name, "func(dst, src, next *"+element+", ldd, lds, m, n int, nt uint8)")
+	lanes := g.isa.Bytes / bytes
 	dst, src, next, ldd, lds := g.load("dst"), g.load("src"), g.load("next"), g.load("ldd"), g.load("lds")
-	g.bytes(ldd)
-	g.bytes(lds)
+	for _, stride := range []reg.GPVirtual{ldd, lds} {
+		g.SHLQ(log2(bytes), stride)
+	}
 	nt := g.GP64()
 	g.MOVBQZX(g.argument("nt"), nt)
 	fetched := g.GP64()
@@ -41,33 +51,30 @@ func (g *gen) transpose() {
 	g.XORQ(fetched, fetched)
 	g.ADDQ(lds, next)
 	g.Label("fetched")
-	rows := make([]reg.VecVirtual, lanes)
-	at := g.GP64()
-	g.MOVQ(from, at)
-	for i := range rows {
-		rows[i] = g.vector()
-		g.op("VMOVU", operand.Mem{Base: at}, rows[i])
-		g.ADDQ(lds, at)
-	}
-	g.MOVQ(at, from) // the next square below
-	rows = g.transposed(rows)
-	store := func(mnemonic string) {
-		at := g.GP64()
-		g.MOVQ(to, at)
+	var below reg.GPVirtual
+	if bytes == g.size {
+		rows := make([]reg.VecVirtual, lanes)
+		below = g.GP64()
+		g.MOVQ(from, below)
 		for i := range rows {
-			g.op(mnemonic, rows[i], operand.Mem{Base: at})
-			if i+1 < len(rows) {
-				g.ADDQ(ldd, at)
+			rows[i] = g.vector()
+			g.op("VMOVU", operand.Mem{Base: below}, rows[i])
+			g.ADDQ(lds, below)
+		}
+		g.storeRows("", g.transposed(rows), to, ldd, nt, len(rows))
+	} else {
+		for _, half := range []string{"L", "H"} {
+			var rows []reg.VecVirtual
+			rows, below = g.pairsOfRows("VPUNPCK"+half+"WD", from, lds, lanes/2)
+			first := g.GP64()
+			g.MOVQ(to, first)
+			if half == "H" {
+				g.LEAQ(operand.Mem{Base: to, Index: ldd, Scale: halfRun}, first)
 			}
+			g.storeRows(half, g.transposed(rows), first, ldd, nt, halfRun)
 		}
 	}
-	g.TESTQ(nt, nt)
-	g.JNE(operand.LabelRef("nt"))
-	store("VMOVU")
-	g.JMP(operand.LabelRef("stored"))
-	g.Label("nt")
-	store("VMOVNT")
-	g.Label("stored")
+	g.MOVQ(below, from) // the next square below
 	g.ADDQ(operand.I32(g.isa.Bytes), to)
 	g.SUBQ(operand.I32(lanes), left)
 	g.JNZ(operand.LabelRef("square"))
@@ -79,6 +86,47 @@ func (g *gen) transpose() {
 	g.SUBQ(operand.I32(lanes), g.argument("n"))
 	g.JNZ(operand.LabelRef("columns"))
 	g.end()
+}
+
+// halfRun is the number of columns of halves that one instruction takes together, of 16 bytes of two rows.
+const halfRun = 4
+
+// pairsOfRows are so many vectors of pairs, of an element of a row and that of the next, and what is below them.
+func (g *gen) pairsOfRows(mnemonic string, from, lds reg.GPVirtual, count int) (pairs []reg.VecVirtual, below reg.GPVirtual) {
+	below = g.GP64()
+	g.MOVQ(from, below)
+	for range count {
+		v := g.vector()
+		g.op("VMOVU", operand.Mem{Base: below}, v)
+		g.emit(mnemonic, operand.Mem{Base: below, Index: lds, Scale: 1}, v, v)
+		g.LEAQ(operand.Mem{Base: below, Index: lds, Scale: 2}, below)
+		pairs = append(pairs, v)
+	}
+	return pairs, below
+}
+
+// storeRows stores rows from the first on, of which every `run` are followed by as many that are not stored.
+func (g *gen) storeRows(name string, rows []reg.VecVirtual, first, ldd, nt reg.GPVirtual, run int) {
+	store := func(mnemonic string) {
+		at := g.GP64()
+		g.MOVQ(first, at)
+		for i := range rows {
+			g.op(mnemonic, rows[i], operand.Mem{Base: at})
+			if i+1 == len(rows) {
+				break
+			}
+			if g.ADDQ(ldd, at); (i+1)%run == 0 {
+				g.LEAQ(operand.Mem{Base: at, Index: ldd, Scale: halfRun}, at)
+			}
+		}
+	}
+	g.TESTQ(nt, nt)
+	g.JNE(operand.LabelRef(name + "nt"))
+	store("VMOVU")
+	g.JMP(operand.LabelRef(name + "stored"))
+	g.Label(name + "nt")
+	store("VMOVNT")
+	g.Label(name + "stored")
 }
 
 // transposed are the columns of a square. First those of 16 bytes by 4 or 2 rows, in each
