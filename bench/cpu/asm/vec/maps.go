@@ -234,6 +234,9 @@ func (g *gen) mapKernel(k mapped) {
 			w.y = func() reg.Register {
 				r := g.vector()
 				g.get(operand.Mem{Base: y, Disp: u * g.step()}, mask, r)
+				if k.join && !k.far {
+					g.fetchFar(operand.Mem{Base: y, Disp: tilesAhead + u*g.step()})
+				}
 				return r
 			}
 			if k.near != nil {
