@@ -12,7 +12,7 @@ type inMemory interface{ float | uint16 }
 // where f uses what it needs of y, a and b. With ldy = 0 all rows meet the same y, as
 // they do a bias. dst may be src. m and n are positive. The methods take slices,
 // of any length, and bound the time of one call, which the collector cannot
-// interrupt. With nt, rows that begin with a cache line are stored past the caches, and
+// interrupt. Unless nt is cached, rows that begin with a cache line are stored past the caches, and
 // what other threads are to read needs a storeFence.
 type mapOf[X, Y inMemory, T float] func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, nt nontemporal)
 

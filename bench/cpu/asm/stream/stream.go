@@ -24,19 +24,12 @@ type ahead string
 const (
 	hardware ahead = ""      // does it
 	near     ahead = "Ahead" // into L1
-	// far is into L2, and what is loaded is waited for, a few lines at a time. Else the loads behind overtake what
-	// is fetched for them, and each holds one of the few buffers that all lines need which come into L1, or pass
-	// the caches, for as long as memory takes. A Zen 4 copies 52 GB/s so past the caches, and 43 otherwise.
-	far ahead = "Far"
+	far      ahead = "Far"   // into L2, and waits for what it loads: see simd.FarDistance
 )
 
 // distance of what is fetched, in bytes. On Sapphire Rapids, from DRAM, 256 to 1024 bytes are as good near, and
-// twice that is worse. Far it is no whole number of pages: what then is at the same offset in a page as what is stored,
-// a Zen 4 fetches half as fast.
-var distance = map[ahead]int{near: 512, far: 10240}
-
-// farLines of each tensor are loaded before they are waited for.
-const farLines = 8
+// twice that is worse.
+var distance = map[ahead]int{near: 512, far: simd.FarDistance}
 
 // fetches says whether there is anything that a kernel can fetch ahead.
 func (k kernel) fetches() bool { return k.tensors > 1 || k.store != "nt" }
@@ -148,7 +141,7 @@ func emit(ctx *build.Context, isa simd.ISA, k kernel) {
 		case i%2 == 1: // with the one before
 			xorPair(ctx, i/2, at.Offset(-isa.Bytes), at)
 		}
-		if k.ahead == far && (i+1)*isa.Bytes%(farLines*64) == 0 {
+		if k.ahead == far && (i+1)*isa.Bytes%(simd.FarLines*64) == 0 {
 			ctx.LFENCE()
 		}
 	}

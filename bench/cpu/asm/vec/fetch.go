@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // fetchDistance is half a page. Kernels that run over blocks of workers, too, fetch no further: see
@@ -18,18 +20,9 @@ const matrixDistance = 8192
 // Zen 4 with rows of 2048, and runs at 44, and at 24 on a Sapphire Rapids with rows of 4096, and runs at 26.
 func (g *gen) fetchFar(m operand.Mem) { g.emit("PREFETCHT1", m) }
 
-// pace waits for the loads so far. Else those that follow overtake what is fetched for them, and each holds one
-// of the few buffers that all lines on their way to L1 need, and those stored past the caches, for as long as
-// memory takes. A Zen 4 ran layer norm at 29 GB/s so with rows of 4096, and runs it at 35 so paced; the root mean
-// square at 27, and 40; sums of columns at 21, and 28; copies at 43, and 52.
+// pace waits for the loads so far: see simd.FarDistance. A Zen 4 ran layer norm at 29 GB/s with rows of 4096, and runs it
+// at 35 so paced; the root mean square at 27, and 40; sums of columns at 21, and 28.
 func (g *gen) pace() { g.LFENCE() }
-
-// farDistance is that of what is paced, no whole number of pages: what then is at the same offset in a page as what is
-// stored, a Zen 4 fetches half as fast. farLines is the number of lines after which it is.
-const (
-	farDistance = 10240
-	farLines    = 8
-)
 
 // tilesAhead is that of a matrix which is joined to sums, a tile at a time: as many tiles of 32 halves as are summed
 // before they are joined, and a few more. A Zen 4 multiplies 512x1024x1024 in bf16, and adds a bias and a residual, in
@@ -48,9 +41,9 @@ func (g *gen) fetchAhead(src, at reg.Register, vectors int) {
 	}
 }
 
-// fetchFarLine fetches the line that lies farDistance behind an offset, if one begins there.
+// fetchFarLine fetches the line that lies simd.FarDistance behind an offset, if one begins there.
 func (g *gen) fetchFarLine(base reg.Register, at int) {
 	if at%64 == 0 {
-		g.fetchFar(operand.Mem{Base: base, Disp: farDistance + at})
+		g.fetchFar(operand.Mem{Base: base, Disp: simd.FarDistance + at})
 	}
 }

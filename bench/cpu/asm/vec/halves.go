@@ -86,26 +86,20 @@ func (g *gen) interleaved() []uint64 {
 
 // halfVectors writes some vectors of a map of halves: for short operations pair by pair, so that stores follow their
 // loads, and else with all operations interleaved.
-func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name string, count int, mask *mask, nt, far bool) {
+func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register, fetch func(u int)) func(name string, count int, mask *mask, nt, far bool) {
 	if g.name == bf16s.name && k.short() {
 		g.hold(g.interleaved())
 	}
 	return func(_ string, count int, mask *mask, nt, far bool) {
 		most := g.together(count)
 		at := func(base reg.Register, i int) operand.Mem { return operand.Mem{Base: base, Disp: i * most * g.step()} }
-		fetch := func(i int) {
-			g.fetchFarLine(src, i*most*g.step())
-			if k.y {
-				g.fetchFarLine(y, i*most*g.step())
-			}
-		}
 		load := func(i int) (x, with pair) {
 			x = g.getPair(at(src, i), most, mask)
 			if k.y {
 				with = g.getPair(at(y, i), most, mask)
 			}
 			if far && k.short() {
-				fetch(i)
+				fetch(i * most)
 			}
 			return x, with
 		}
@@ -116,7 +110,7 @@ func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name 
 		}
 		if !k.short() {
 			if far {
-				inTurn(count/most, fetch)
+				inTurn(count, fetch)
 			} else {
 				g.fetchAhead(src, nil, count)
 			}
@@ -138,7 +132,7 @@ func (g *gen) halfVectors(k mapped, v args, dst, src, y reg.Register) func(name 
 			most = min(2, count)
 			each(count/most, func(i int) {
 				if far {
-					fetch(i)
+					fetch(i * most)
 				}
 				g.mapBits(k.bits, at(dst, i), at(src, i), most, mask, nt)
 			})

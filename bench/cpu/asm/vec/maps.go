@@ -250,7 +250,7 @@ func (g *gen) mapKernel(k mapped) {
 		}
 	}
 	if g.half() && !k.join {
-		vectors = g.halfVectors(k, v, dst, src, y)
+		vectors = g.halfVectors(k, v, dst, src, y, fetch)
 	}
 	g.Label("row")
 	for _, load := range perRow {
@@ -303,7 +303,7 @@ type mapLoop struct {
 	far   bool // fetches far ahead
 }
 
-// farNT is the value of the argument nt that asks for both.
+// farNT is the value of the argument nt that asks for both: farAhead of package cpu.
 const farNT = 2
 
 // loops of a row, one after the other: each takes what it can of what is left.
@@ -313,7 +313,7 @@ func (k mapped) loops(g *gen) []mapLoop {
 		unroll, far = unroll/2, far/2
 	}
 	if k.short() {
-		far = farLines * 64 / g.step()
+		far = simd.FarLines * 64 / g.step()
 	}
 	switch {
 	case k.join && k.far:

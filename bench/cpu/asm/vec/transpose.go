@@ -51,29 +51,8 @@ func (g *gen) transposition(name, element string, bytes int) {
 	g.XORQ(fetched, fetched)
 	g.ADDQ(lds, next)
 	g.Label("fetched")
-	var below reg.GPVirtual
-	if bytes == g.size {
-		rows := make([]reg.VecVirtual, lanes)
-		below = g.GP64()
-		g.MOVQ(from, below)
-		for i := range rows {
-			rows[i] = g.vector()
-			g.op("VMOVU", operand.Mem{Base: below}, rows[i])
-			g.ADDQ(lds, below)
-		}
-		g.storeRows("", g.transposed(rows), to, ldd, nt, len(rows))
-	} else {
-		for _, half := range []string{"L", "H"} {
-			var rows []reg.VecVirtual
-			rows, below = g.pairsOfRows("VPUNPCK"+half+"WD", from, lds, lanes/2)
-			first := g.GP64()
-			g.MOVQ(to, first)
-			if half == "H" {
-				g.LEAQ(operand.Mem{Base: to, Index: ldd, Scale: halfRun}, first)
-			}
-			g.storeRows(half, g.transposed(rows), first, ldd, nt, halfRun)
-		}
-	}
+	below := g.GP64()
+	g.square(bytes, to, from, below, ldd, lds, nt)
 	g.MOVQ(below, from) // the next square below
 	g.ADDQ(operand.I32(g.isa.Bytes), to)
 	g.SUBQ(operand.I32(lanes), left)
@@ -88,21 +67,50 @@ func (g *gen) transposition(name, element string, bytes int) {
 	g.end()
 }
 
+// square transposes one, at from, and finds what is below it.
+func (g *gen) square(bytes int, to, from, below, ldd, lds, nt reg.GPVirtual) {
+	lanes := g.isa.Bytes / bytes
+	if bytes == g.size {
+		g.storeRows("", g.transposed(g.rowsOf(from, below, lds, lanes)), to, ldd, nt, lanes)
+		return
+	}
+	for _, half := range []string{"L", "H"} {
+		pairs := g.pairsOfRows("VPUNPCK"+half+"WD", from, below, lds, lanes/2)
+		first := g.GP64()
+		g.MOVQ(to, first)
+		if half == "H" {
+			g.LEAQ(operand.Mem{Base: to, Index: ldd, Scale: halfRun}, first)
+		}
+		g.storeRows(half, g.transposed(pairs), first, ldd, nt, halfRun)
+	}
+}
+
+// rowsOf loads so many rows.
+func (g *gen) rowsOf(from, below, lds reg.GPVirtual, count int) []reg.VecVirtual {
+	rows := make([]reg.VecVirtual, count)
+	g.MOVQ(from, below)
+	for i := range rows {
+		rows[i] = g.vector()
+		g.op("VMOVU", operand.Mem{Base: below}, rows[i])
+		g.ADDQ(lds, below)
+	}
+	return rows
+}
+
 // halfRun is the number of columns of halves that one instruction takes together, of 16 bytes of two rows.
 const halfRun = 4
 
-// pairsOfRows are so many vectors of pairs, of an element of a row and that of the next, and what is below them.
-func (g *gen) pairsOfRows(mnemonic string, from, lds reg.GPVirtual, count int) (pairs []reg.VecVirtual, below reg.GPVirtual) {
-	below = g.GP64()
+// pairsOfRows loads so many vectors of pairs, of an element of a row and that of the next.
+func (g *gen) pairsOfRows(mnemonic string, from, below, lds reg.GPVirtual, count int) []reg.VecVirtual {
+	pairs := make([]reg.VecVirtual, count)
 	g.MOVQ(from, below)
-	for range count {
-		v := g.vector()
-		g.op("VMOVU", operand.Mem{Base: below}, v)
-		g.emit(mnemonic, operand.Mem{Base: below, Index: lds, Scale: 1}, v, v)
+	for i := range pairs {
+		pairs[i] = g.vector()
+		g.op("VMOVU", operand.Mem{Base: below}, pairs[i])
+		g.emit(mnemonic, operand.Mem{Base: below, Index: lds, Scale: 1}, pairs[i], pairs[i])
 		g.LEAQ(operand.Mem{Base: below, Index: lds, Scale: 2}, below)
-		pairs = append(pairs, v)
 	}
-	return pairs, below
+	return pairs
 }
 
 // storeRows stores rows from the first on, of which every `run` are followed by as many that are not stored.

@@ -1,0 +1,13 @@
+package simd
+
+// What memory sends is fetched far ahead, into L2, and what is loaded is waited for, some lines of each stream at a
+// time. Else the loads behind overtake what is fetched for them, and each holds one of the few buffers that all lines
+// need which come into L1, or pass the caches, for as long as memory takes. One thread of a Zen 4 copies 52 GB/s so past
+// the caches, and 43 otherwise.
+//
+// The distance is no whole number of pages: a Zen 4 fetches half as fast what then is at the same offset in a page as
+// what is stored.
+const (
+	FarDistance = 10240 // bytes
+	FarLines    = 8
+)
