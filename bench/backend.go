@@ -37,6 +37,8 @@ type Backend interface {
 	Clock(p Place, settled bool) (float64, error)
 	// Watch starts to observe the place; the returned function says what happened since.
 	Watch(p Place) func() Observation
+	// Apart tells whether the workers of the place are further from each other than they were before.
+	Apart(p Place) bool
 	// Meter starts to count the energy of the device; nil if it has no meter that can be
 	// read.
 	Meter() Meter

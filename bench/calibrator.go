@@ -99,6 +99,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 // run takes the steps.
 func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []schema.Warning, error) {
 	name(steps)
+	c.Runner.patient() // of all runners that are made from it
 	var again []disturbedStep
 	c.planSum = c.sumOf(steps)
 	c.begin = c.Runner.Now()

@@ -24,6 +24,7 @@ type fake struct {
 	calm       int      // cases after which there is none; 0 for never
 	moves      int      // cases, the next ones, during which the workers move
 	apart      int      // cases, the next ones, of workers that are apart
+	away       int      // looks at the workers, the next ones, that find them apart
 	wrong      string   // chain whose results are wrong
 	none       string   // chain that has no kernel
 	crashes    string   // chain at which the backend panics
@@ -97,6 +98,11 @@ func (f *fake) Watch(Place) func() Observation {
 		}
 		return o
 	}
+}
+
+func (f *fake) Apart(Place) bool {
+	f.away--
+	return f.away >= 0
 }
 
 func (f *fake) Meter() Meter {

@@ -82,7 +82,7 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 
 // decide runs blocks until the verdict is decided or the budget is spent.
 func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Duration, out *Comparison) error {
-	g, err := r.guard(p, func() error {
+	g, err := r.guard(ctx, p, func() error {
 		b.reset()
 		deadline := r.Now().Add(budget)
 		for {

@@ -21,6 +21,8 @@ type Runner struct {
 	Now      func() time.Time                           // spends the budgets; samples are timed by the backend
 	Memory   int64                                      // bytes that the tensors of a case may take; 0 for any
 	Sleep    func(ctx context.Context, d time.Duration) // nil for that of the system
+
+	patience *time.Duration // what is left of that of the settings, for this runner and those made from it
 }
 
 // wait does nothing for so long, or until ctx ends.
@@ -33,6 +35,27 @@ func (r *Runner) wait(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
+}
+
+// patient is what is left of the patience of a run.
+func (r *Runner) patient() *time.Duration {
+	if r.patience == nil {
+		all := r.Settings.Patience
+		r.patience = &all
+	}
+	return r.patience
+}
+
+// together waits for workers that a host has moved apart: where it does so for a second now and then, what
+// is measured in between holds more often. A case waits no longer than it may be repeated, and where they
+// stay apart a run soon waits no more.
+func (r *Runner) together(ctx context.Context, p Place) {
+	begin := r.Now()
+	most := min(*r.patient(), r.Settings.RetryTime)
+	for r.Now().Sub(begin) < most && ctx.Err() == nil && r.Backend.Apart(p) {
+		r.wait(ctx, apartNap)
+	}
+	*r.patient() -= r.Now().Sub(begin)
 }
 
 // open prepares the tensors of a case if there is memory for them.
@@ -102,7 +125,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	if err != nil {
 		return m, err
 	}
-	g, err := r.guard(c.Place, func() error {
+	g, err := r.guard(ctx, c.Place, func() error {
 		m.Seconds, m.Energy, m.Executions = m.Seconds[:0], nil, 0
 		executed := 0
 		meter := r.Backend.Meter()
@@ -212,8 +235,9 @@ func (g *guarded) warn(code schema.Code, format string, args ...any) {
 // guard runs a case between two readings of the effective clock and repeats it if
 // the clock moved, or the workers to other cores; it also keeps the garbage collector away. The clock that it
 // reports is that of the case's own instructions, read right behind it.
-func (r *Runner) guard(p Place, run func() error) (guarded, error) {
+func (r *Runner) guard(ctx context.Context, p Place, run func() error) (guarded, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	r.together(ctx, p)
 	begin := r.Now()
 	for try := 1; ; try++ {
 		var g guarded
@@ -241,6 +265,7 @@ func (r *Runner) guard(p Place, run func() error) (guarded, error) {
 		seen, clocked := since(), before > 0 && after > 0
 		moved := clocked && math.Abs(after/before-1) > clockTolerance
 		if (moved || seen.Moved) && try <= retries && r.Now().Sub(begin) < r.Settings.RetryTime {
+			r.together(ctx, p)
 			continue
 		}
 		for _, d := range seen.Disturbances {

@@ -114,6 +114,33 @@ func TestGuards(t *testing.T) {
 	}
 }
 
+// What is measured waits for workers that were moved apart: until they are together, or as long as a case
+// may be repeated, or as long as a run has patience.
+func TestTogether(t *testing.T) {
+	f := newFake()
+	r := fakeRunner(f)
+	r.Settings.RetryTime, r.Settings.Patience = time.Second, 1500*time.Millisecond
+	r.patient()
+	var slept time.Duration
+	r.Sleep = func(_ context.Context, d time.Duration) {
+		slept += d
+		f.now = f.now.Add(d)
+	}
+	for _, c := range []struct {
+		looks int // that find them apart
+		want  time.Duration
+	}{{0, 0}, {10, 10 * apartNap}, {1 << 20, time.Second}, {1 << 20, 500*time.Millisecond - 10*apartNap}, {1 << 20, 0}} {
+		f.away, slept = c.looks, 0
+		copied := *r // as the runners of steps are
+		if _, err := copied.Measure(context.Background(), fakeCase(t, "matmul", "16x16x16")); err != nil {
+			t.Fatal(err)
+		}
+		if slept != c.want {
+			t.Errorf("apart for %d looks: waited for %v, want %v", c.looks, slept, c.want)
+		}
+	}
+}
+
 // Verdicts follow the true effect, and a control has none.
 func TestCompare(t *testing.T) {
 	const fused = "gemm+bias"

@@ -18,6 +18,7 @@ type Settings struct {
 	MinSamples int           // of one case, whatever the budget, within the limit
 	MaxSamples int           // of one case
 	RetryTime  time.Duration // of a case and its retries, so that a restless clock does not cost others their turn
+	Patience   time.Duration // to wait, in a whole run, for workers that are apart
 	PointShare float64       // of CaseBudget that a point of a curve or a bandwidth kernel takes: there are many
 	DRAMArray  int64         // bytes of one array and thread of a DRAM kernel, at least
 	CurveLimit int64         // bytes at which the curve of bandwidth ends even if it is not flat
@@ -36,6 +37,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		MinSamples: stat.MinSamples,
 		MaxSamples: 1000,
 		RetryTime:  2 * time.Second,
+		Patience:   10 * time.Second,
 		PointShare: 0.1,
 		DRAMArray:  256 << 20,
 		CurveLimit: 512 << 20,
@@ -48,6 +50,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.PairBudget = 500 * time.Millisecond
 		s.PointShare = 0.6
 		s.RetryTime = 300 * time.Millisecond
+		s.Patience = 2 * time.Second
 		s.CurveLimit = curveTo
 		s.DRAMArray = 128 << 20 // 256 MiB for kernels of two arrays
 		s.Precision = 0.005
@@ -55,6 +58,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.WarmUp = 100 * time.Millisecond
 		s.CaseBudget = 2 * time.Second
 		s.CaseLimit = 10 * time.Second
+		s.Patience = 90 * time.Second
 		s.PairBudget = 4 * time.Second
 	}
 	return s
@@ -62,10 +66,11 @@ func SettingsOf(mode schema.Mode) Settings {
 
 // Guards of method.md, relative.
 const (
-	clockTolerance = 0.03 // by which the effective clock may move across a case
-	boundTolerance = 1.05 // above a bound, beyond which a rate cannot be true
-	mostVariation  = 0.10 // standard deviation over mean of the samples of a case, beyond which it is unstable
-	retries        = 3    // of a case whose clock moved, within its RetryTime
-	maxBlocks      = 80   // of a pair
-	fewSamples     = 2    // of a case past its limit
+	clockTolerance = 0.03                 // by which the effective clock may move across a case
+	boundTolerance = 1.05                 // above a bound, beyond which a rate cannot be true
+	mostVariation  = 0.10                 // standard deviation over mean of the samples of a case, beyond which it is unstable
+	retries        = 3                    // of a case whose clock moved, within its RetryTime
+	maxBlocks      = 80                   // of a pair
+	apartNap       = 5 * time.Millisecond // between two looks whether workers are together again
+	fewSamples     = 2                    // of a case past its limit
 )

@@ -180,6 +180,7 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 
 func (b *benchRun) settings() bench.Settings {
 	s := bench.SettingsOf(b.mode)
+	s.Patience = benchBudget // each case waits as long as it may be repeated
 	if b.IsSet("budget") {
 		s.CaseBudget, s.PairBudget = b.Duration("budget"), b.Duration("budget")
 	}

@@ -5,6 +5,11 @@ import (
 	"hwcal/schema"
 )
 
+// Apart looks whether the host has moved a worker away.
+func (b *Backend) Apart(p bench.Place) bool {
+	return b.enter(p) == nil && b.apart() != ""
+}
+
 // Watch observes steal, throttling, waiting for a CPU, neighbours on the cores, and how far apart
 // these are.
 func (b *Backend) Watch(p bench.Place) func() bench.Observation {

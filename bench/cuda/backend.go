@@ -119,6 +119,9 @@ func (b *Backend) Watch(bench.Place) func() bench.Observation {
 	return b.watcher.Watch()
 }
 
+// Apart is about workers, of which a device has none.
+func (b *Backend) Apart(bench.Place) bool { return false }
+
 // Meter starts to count the energy of the device.
 func (b *Backend) Meter() bench.Meter {
 	if b.watcher == nil {
