@@ -41,9 +41,40 @@ func bindNarrowBatched(ws *workspace, c bench.Chain) (*kernel, error) {
 	if !out.Sums {
 		return nil, fmt.Errorf("products of a batch are not rounded: %w", bench.ErrUnsupported)
 	}
-	if ws.dtype != schema.INT8 && k*int(ws.dtype.Bytes()) <= stepBytes/2 {
-		return bindWidenedBatched(ws, c)
+	each := func(t *bench.Tensor) func(i int) byteRows {
+		mem, size := ws.bytes(t), len(ws.bytes(t))/batch
+		ld := size / int(t.Dims[1])
+		return func(i int) byteRows { return byteRows{mem[i*size:][:size:size], ld} }
 	}
+	xs, wts, ys := each(x), each(weights), each(out)
+	parts := partsOf(ws, batch, 1)
+	products := func(name string, multiply func(worker int, a, b, c byteRows)) *kernel {
+		return &kernel{name: name + "_batched", private: true, body: func(w *worker) {
+			for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
+				multiply(w.id, xs(i), wts(i), ys(i))
+			}
+		}}
+	}
+	packing := func() (*kernel, error) { return bindNarrowBlocks(ws, m, n, k, products) }
+	if ws.dtype != schema.INT8 && k*int(ws.dtype.Bytes()) <= stepBytes/2 {
+		packing = func() (*kernel, error) { return bindWidenedBatched(ws, c) }
+	}
+	blocks, err := packing()
+	u := ws.vectors()
+	d := newNarrowDirect(u, ws.caches, 1, m, n, k)
+	if err != nil || d == nil {
+		return blocks, err
+	}
+	rooms, err := d.newRooms(ws)
+	if err != nil {
+		return nil, err
+	}
+	direct := products("gemm_direct_"+u.name, func(worker int, a, b, c byteRows) { d.run(0, rooms[worker], a, b, c) })
+	return tried(ws, c, []*kernel{direct, blocks}), nil
+}
+
+// bindNarrowBlocks computes the products from packed panels.
+func bindNarrowBlocks(ws *workspace, m, n, k int, products func(name string, multiply func(worker int, a, b, c byteRows)) *kernel) (*kernel, error) {
 	g, err := newNarrowBatch(ws.unit, ws.caches, m, n, k)
 	if err != nil {
 		return nil, err
@@ -60,23 +91,11 @@ func bindNarrowBatched(ws *workspace, c bench.Chain) (*kernel, error) {
 		}
 		scratch[i] = s[0]
 	}
-	each := func(t *bench.Tensor) func(i int) byteRows {
-		mem, size := ws.bytes(t), len(ws.bytes(t))/batch
-		ld := size / int(t.Dims[1])
-		return func(i int) byteRows { return byteRows{mem[i*size:][:size:size], ld} }
-	}
-	multiply := func(s narrowScratch, a, b, c byteRows) { g.run(0, s, a, b, nil, c, nil) }
+	multiply := func(worker int, a, b, c byteRows) { g.run(0, scratch[worker], a, b, nil, c, nil) }
 	if g.oneBlock() {
-		multiply = g.multiplyBlock
+		multiply = func(worker int, a, b, c byteRows) { g.multiplyBlock(scratch[worker], a, b, c) }
 	}
-	xs, wts, ys := each(x), each(weights), each(out)
-	parts := partsOf(ws, batch, 1)
-	body := func(w *worker) {
-		for i := parts[w.id].lo; i < parts[w.id].hi; i++ {
-			multiply(scratch[w.id], xs(i), wts(i), ys(i))
-		}
-	}
-	return &kernel{name: fmt.Sprintf("gemm_%dx%d_%s_batched", g.mr, g.nr, ws.unit.name), body: body, private: true}, nil
+	return products(fmt.Sprintf("gemm_%dx%d_%s", g.mr, g.nr, ws.unit.name), multiply), nil
 }
 
 // bindWidenedBatched multiplies numbers of 16 bits in fp32, in which their products are exact. Where

@@ -50,5 +50,15 @@ func bindNarrowGEMM(ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kernel{name: name, body: func(w *worker) { l.run(w, m, a, y, end) }}, nil
+	blocks := &kernel{name: name, body: func(w *worker) { l.run(w, m, a, y, end) }}
+	u := ws.vectors()
+	d := newNarrowDirect(u, ws.caches, len(ws.workers), m, n, k)
+	if d == nil || weights.Param || end != nil {
+		return blocks, nil
+	}
+	rooms, err := d.newRooms(ws)
+	if err != nil {
+		return nil, err
+	}
+	return tried(ws, c, []*kernel{{name: "gemm_direct_" + u.name, body: func(w *worker) { d.run(w.id, rooms[w.id], a, l.weights, y) }}, blocks}), nil
 }

@@ -45,6 +45,10 @@ type narrowKernels struct {
 	// bytes from the last. It takes four panels at a time, and so the tiles must be a
 	// multiple of that. With sumB, it multiplies by B + 128. It may be nil.
 	skinny func(m, n, steps int, x, b *byte, ldb int, y *byte)
+
+	// direct is the product of m rows of A, as they come, by n columns of B, a multiple of nr/2, whose rows it
+	// packs in room, nr columns of all groups at a time. There are whole groups of k. It may be nil.
+	direct func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
 }
 
 // shift is what packA adds to bytes, without carry.

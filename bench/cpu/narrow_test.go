@@ -60,6 +60,7 @@ type narrowCase struct {
 	m, n, k, threads int
 	block            blocking // in mr, steps and nr; zero: from the caches
 	pack, front, end bool
+	direct           bool
 }
 
 func TestNarrowGEMM(t *testing.T) {
@@ -80,28 +81,35 @@ func TestNarrowGEMM(t *testing.T) {
 			for _, n := range []int{2 * nr, 5*nr - 2} {
 				for _, k := range []int{2 * step, 3*step + 5} {
 					shape++
-					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2})
+					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2, false})
 				}
 			}
 		}
-		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true})
+		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true, false})
 		// More steps than tiles stay for: sums that are added to, rows of A as they come, one panel of B.
 		long := blocking{2 * mr, 12, 2 * nr}
 		cases = append(cases,
-			narrowCase{2 * mr, 3 * nr, 20*step + 5, 1, long, true, true, false},
-			narrowCase{mr + 2, 4*nr + 3, 20*step + 5, 2, long, false, false, true},
-			narrowCase{2*mr + 1, 2*nr + 1, 12 * step, 1, long, true, false, false},
-			narrowCase{3 * mr, 2 * nr, 12 * step, 2, long, false, true, true},
-			narrowCase{2 * mr, nr, 12 * step, 1, long, true, true, false},
-			narrowCase{2*mr + 3, nr - 1, 20 * step, 1, long, false, false, false})
+			narrowCase{2 * mr, 3 * nr, 20*step + 5, 1, long, true, true, false, false},
+			narrowCase{mr + 2, 4*nr + 3, 20*step + 5, 2, long, false, false, true, false},
+			narrowCase{2*mr + 1, 2*nr + 1, 12 * step, 1, long, true, false, false, false},
+			narrowCase{3 * mr, 2 * nr, 12 * step, 2, long, false, true, true, false},
+			narrowCase{2 * mr, nr, 12 * step, 1, long, true, true, false, false},
+			narrowCase{2*mr + 3, nr - 1, 20 * step, 1, long, false, false, false, false})
 		if u.gemm.low { // a tile of every height
 			for m := 1; m <= mr; m++ {
-				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0})
+				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0, false})
 			}
 		}
 		if u.gemm.skinny != nil { // several blocks of columns
 			cases = append(cases, narrowCase{m: 8, n: 16*nr + 9, k: step + u.gemm.group + 1, threads: 1, end: true},
 				narrowCase{m: 7, n: 40*nr - 1, k: step, threads: 2, front: true})
+		}
+		if u.gemm.direct != nil { // tiles of all heights and both widths, and parts of workers
+			for m := 1; m <= directRows; m++ {
+				cases = append(cases, narrowCase{m: m, n: (1 + m%4) * nr / 2, k: (1 + m%3) * u.gemm.group, threads: 1, front: m%2 == 0, direct: true})
+			}
+			cases = append(cases, narrowCase{m: 2*mr + 1, n: nr, k: step + u.gemm.group, threads: 2, direct: true},
+				narrowCase{m: mr, n: 3 * nr / 2, k: 2 * step, threads: 2, front: true, direct: true})
 		}
 		r := rand.New(rand.NewPCG(3, 4))
 		teams := map[int]*team{}
@@ -188,7 +196,16 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 			}
 		}
 	}
-	tm.run(func(w *worker) { g.run(w.id, s[w.id], a, b, packed, y, end) })
+	multiply := func(id int) { g.run(id, s[id], a, b, packed, y, end) }
+	if c.direct {
+		d := newNarrowDirect(u, cacheSizes{}, c.threads, c.m, c.n, c.k)
+		rooms := make([][]byte, c.threads)
+		for i := range rooms {
+			rooms[i] = guarded(d.roomBytes())
+		}
+		multiply = func(id int) { d.run(id, rooms[id], a, b, y) }
+	}
+	tm.run(func(w *worker) { multiply(w.id) })
 	for i := range c.m {
 		for j := range ldc {
 			at := int64(i*ldc + j)

@@ -36,6 +36,9 @@ func main() {
 			if v.skinny() {
 				v.skinnyBlock(c)
 			}
+			if v.direct() {
+				v.directBlock(c)
+			}
 			v.peak(c)
 		})
 	}

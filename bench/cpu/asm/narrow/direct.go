@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// direct says whether there is such a kernel: fp16 would have to add its sums up all the time.
+func (v vector) direct() bool { return v.skinny() }
+
+// directRows are the heights of its tiles, one after the other as long as there are so many rows.
+var directRows = []int{8, 4, 2, 1}
+
+// directBlock is C = A*B of matrices that are in the caches. For each two vectors of columns, and a last one
+// if there is a single one, it interleaves the rows of B in room, in groups, and multiplies them by the rows of A as
+// they come.
+//
+// int8: the elements of A become unsigned, A + 128, on their way, and the sums begin with -128 times those
+// of the columns of B.
+func (v vector) directBlock(c *build.Context) {
+	s := direct{vector: v, Context: c}
+	tall := directRows[0] * vecs
+	s.flip = v.V(tall)
+	s.factor = [2]reg.VecPhysical{v.V(tall + 1), v.V(tall + 2)}
+	for j := range vecs {
+		s.column[j], s.start[j] = v.V(tall+3+j), v.V(tall+3+vecs+j)
+	}
+	function(c, v.dtype+"gemmDirect"+camel(v.unit), "func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)")
+	if v.size == 1 {
+		c.MOVL(U32(0x80808080), reg.EAX)
+		c.VPBROADCASTD(reg.EAX, s.flip)
+	}
+	for _, p := range []struct {
+		name   string
+		ld, by reg.GPPhysical
+	}{{"lda", directLDA, directLDA3}, {"ldc", directLDC, directLDC3}} {
+		c.Load(c.Param(p.name), p.ld)
+		c.LEAQ(Mem{Base: p.ld, Index: p.ld, Scale: 2}, p.by)
+	}
+	c.Load(c.Param("n"), directCols)
+	c.Load(c.Param("b"), directB)
+	c.Load(c.Param("c"), directC)
+	for count := vecs; count > 0; count-- {
+		columns, done := fmt.Sprintf("columns%d", count), fmt.Sprintf("done%d", count)
+		c.Label(columns)
+		c.CMPQ(directCols, U32(s.width(count)))
+		c.JLT(LabelRef(done))
+		s.interleave(count)
+		c.Load(c.Param("m"), directLeft)
+		c.Load(c.Param("a"), directA)
+		c.MOVQ(directC, directTo)
+		for _, rows := range directRows {
+			s.tiles(rows, count)
+		}
+		c.ADDQ(U32(s.width(count)*v.size), directB)
+		c.ADDQ(U32(count*v.Bytes), directC)
+		c.SUBQ(U32(s.width(count)), directCols)
+		c.JMP(LabelRef(columns))
+		c.Label(done)
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+var (
+	directCols, directB, directC = reg.RBX, reg.RSI, reg.RDI // columns left, of B and C
+	directLDA, directLDA3        = reg.R8, reg.R9
+	directLDC, directLDC3        = reg.R10, reg.R11
+	directLeft                   = reg.R12 // rows
+	directA, directTo            = reg.R13, reg.R14
+	directAt, directGroups       = reg.R15, reg.RAX // in room; groups left
+	// While B is interleaved, the distance of its rows, else where the fifth row of a tile lies, and the
+	// row behind the tile.
+	directLDB, directLDB3   = reg.RCX, reg.RDX
+	directFifth, directNext = reg.RCX, reg.RDX
+)
+
+// direct is what the kernel keeps in vectors.
+type direct struct {
+	vector
+	*build.Context
+	flip          reg.VecPhysical
+	factor        [2]reg.VecPhysical
+	column, start [vecs]reg.VecPhysical
+}
+
+// width is the number of columns of so many vectors of sums.
+func (s direct) width(count int) int { return count * s.Bytes / 4 }
+
+// nth is what lies i rows behind a base, up to three.
+func nth(base, ld, ld3 reg.GPPhysical, i, disp int) Mem {
+	m := Mem{Base: base, Disp: disp}
+	switch i {
+	case 1, 2:
+		m.Index, m.Scale = ld, uint8(i)
+	case 3:
+		m.Index, m.Scale = ld3, 1
+	}
+	return m
+}
+
+// interleave writes groups of so many vectors of columns to room. An element becomes as long as a sum, and
+// those of the other rows of its group are shifted beside it.
+func (s direct) interleave(count int) {
+	label := fmt.Sprintf("interleave%d", count)
+	for j := range count {
+		s.zero(s.Context, s.start[j])
+	}
+	s.Load(s.Param("ldb"), directLDB)
+	s.LEAQ(Mem{Base: directLDB, Index: directLDB, Scale: 2}, directLDB3)
+	s.Load(s.Param("room"), directAt)
+	s.Load(s.Param("groups"), directGroups)
+	s.MOVQ(directB, directA)
+	s.Label(label)
+	for j := range count {
+		for i := range s.group {
+			row, r := nth(directA, directLDB, directLDB3, i, j*s.width(1)*s.size), s.V(i)
+			if s.size == 1 {
+				s.VPMOVZXBD(row, r)
+			} else {
+				s.VPMOVZXWD(row, r)
+			}
+			if i > 0 {
+				s.VPSLLD(U8(uint8(8*s.size*i)), r, r)
+				s.VPORD(s.V(0), r, s.V(0))
+			}
+		}
+		s.VMOVDQU32(s.V(0), Mem{Base: directAt, Disp: j * s.Bytes})
+		if s.size == 1 {
+			s.VPDPBUSD(s.V(0), s.flip, s.start[j])
+		}
+	}
+	s.LEAQ(Mem{Base: directA, Index: directLDB, Scale: uint8(s.group)}, directA)
+	s.ADDQ(U32(count*s.Bytes), directAt)
+	s.DECQ(directGroups)
+	s.JNZ(LabelRef(label))
+	if s.size == 1 {
+		s.zero(s.Context, s.V(0))
+		for j := range count {
+			s.VPSUBD(s.start[j], s.V(0), s.start[j])
+		}
+	}
+}
+
+// tiles multiplies so many rows as long as there are as many.
+func (s direct) tiles(rows, count int) {
+	loop, group, few := fmt.Sprintf("rows%dx%d", rows, count), fmt.Sprintf("group%dx%d", rows, count), fmt.Sprintf("few%dx%d", rows, count)
+	sum := func(i, j int) reg.VecPhysical { return s.V(i*count + j) }
+	half := min(rows, 4) // rows that a base reaches
+	// beyond is what lies behind the tile.
+	beyond := func(base, ld, to reg.GPPhysical) {
+		if rows > half {
+			s.LEAQ(Mem{Base: base, Index: ld, Scale: uint8(half)}, directFifth)
+			base = directFifth
+		}
+		s.LEAQ(Mem{Base: base, Index: ld, Scale: uint8(half)}, to)
+	}
+	bases := func(first reg.GPPhysical) []reg.GPPhysical { return []reg.GPPhysical{first, directFifth}[:rows/half] }
+
+	s.Label(loop)
+	s.CMPQ(directLeft, U32(rows))
+	s.JLT(LabelRef(few))
+	beyond(directA, directLDA, directNext)
+	for i := range rows {
+		for j := range count {
+			s.VMOVDQA32(s.start[j], sum(i, j))
+		}
+	}
+	s.Load(s.Param("room"), directAt)
+	s.Load(s.Param("groups"), directGroups)
+	s.Label(group)
+	for j := range count {
+		s.VMOVDQU32(Mem{Base: directAt, Disp: j * s.Bytes}, s.column[j])
+	}
+	for i := range rows {
+		f := s.factor[i%2]
+		s.spread(s.Context, nth(bases(directA)[i/half], directLDA, directLDA3, i%half, 0), f)
+		if s.size == 1 {
+			s.VPXORD(f, s.flip, f)
+		}
+		for j := range count {
+			s.dot(s.Context, s.column[j], f, sum(i, j))
+		}
+	}
+	for _, base := range bases(directA) {
+		s.ADDQ(U32(s.size*s.group), base)
+	}
+	s.ADDQ(U32(count*s.Bytes), directAt)
+	s.DECQ(directGroups)
+	s.JNZ(LabelRef(group))
+	s.MOVQ(directNext, directA)
+	beyond(directTo, directLDC, directNext)
+	for i := range rows {
+		for j := range count {
+			s.VMOVDQU32(sum(i, j), nth(bases(directTo)[i/half], directLDC, directLDC3, i%half, j*s.Bytes))
+		}
+	}
+	s.MOVQ(directNext, directTo)
+	s.SUBQ(U32(rows), directLeft)
+	s.JMP(LabelRef(loop))
+	s.Label(few)
+}
