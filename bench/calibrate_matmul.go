@@ -125,7 +125,7 @@ func (c *Calibrator) measureMatmul(ctx context.Context, m matmulCase, scale floa
 	}
 	c.pool(computed{
 		operation: m.pattern.Name, dtype: m.dtype, place: m.place, shape: m.shape,
-		flop: m.chain.FLOP(), bytes: m.chain.FusedBytes(m.dtype), Measurement: got,
+		flop: m.chain.FLOP(), bytes: m.chain.FusedBytes(m.dtype), written: m.chain.WrittenBytes(m.dtype), Measurement: got,
 	})
 	return nil
 }

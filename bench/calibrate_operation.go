@@ -78,7 +78,7 @@ func (c *Calibrator) measureOperation(ctx context.Context, pattern Pattern, s Sh
 	}
 	m := computed{
 		operation: pattern.Name, dtype: cs.DType, place: cs.Place, shape: s,
-		flop: cs.Chain.FLOP(), padding: cs.Chain.PaddingFLOP(), bytes: cs.Chain.FusedBytes(cs.DType), Measurement: got,
+		flop: cs.Chain.FLOP(), padding: cs.Chain.PaddingFLOP(), bytes: cs.Chain.FusedBytes(cs.DType), written: cs.Chain.WrittenBytes(cs.DType), Measurement: got,
 	}
 	entry := m.entry()
 	entry.Warnings = c.warnAll("operation_profiles", len(c.Device.OperationProfiles), m.Warnings, m.Notes)
@@ -139,7 +139,12 @@ func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
 		AvgGBps:     float64(e.Bytes) / e.LatencyMS.Mean / 1e6,
 		PeakGBps:    float64(e.Bytes) / e.LatencyMS.Best / 1e6,
 	}
-	t.CeilingGBps, t.CeilingOf = ceiling(c.Device.Bandwidth, t.Level, e.Threads, "")
+	if e.OnlyReads() {
+		t.CeilingGBps, t.CeilingOf = ceiling(c.Device.Bandwidth, t.Level, e.Threads, schema.ReadKernel)
+	}
+	if t.CeilingGBps == 0 {
+		t.CeilingGBps, t.CeilingOf = ceiling(c.Device.Bandwidth, t.Level, e.Threads, anyKernel)
+	}
 	if t.CeilingGBps == 0 {
 		return nil
 	}
@@ -150,14 +155,16 @@ func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
 	return &t
 }
 
-// ceiling is the best rate of a level on a number of threads, of one kernel of bandwidth or, if that is
-// empty, of any, and the kernel that reached it; 0 if there is none that can be true.
-func ceiling(entries []schema.Bandwidth, level schema.Level, threads int, kernel string) (gbps float64, pattern string) {
+// ceiling is the best rate of a level on a number of threads, of some kernels of bandwidth, and the kernel that
+// reached it; 0 if there is none that can be true.
+func ceiling(entries []schema.Bandwidth, level schema.Level, threads int, of func(kernel string) bool) (gbps float64, pattern string) {
 	for _, b := range entries {
-		if b.Level == level && b.Threads == threads && (kernel == "" || b.Pattern == kernel) && b.GBps.Best > gbps &&
+		if b.Level == level && b.Threads == threads && of(b.Pattern) && b.GBps.Best > gbps &&
 			!hasAny(b.Warnings, schema.Implausible, schema.Cached) {
 			gbps, pattern = b.GBps.Best, b.Pattern
 		}
 	}
 	return gbps, pattern
 }
+
+func anyKernel(string) bool { return true }

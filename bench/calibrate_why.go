@@ -74,7 +74,7 @@ func (c *Calibrator) bound(e *schema.Fusion) string {
 	if e.Cache == schema.Warm {
 		level = c.levels.of(e.FusedBytes, e.Threads)
 	}
-	gbps, _ := ceiling(c.Device.Bandwidth, level, e.Threads, "")
+	gbps, _ := ceiling(c.Device.Bandwidth, level, e.Threads, anyKernel)
 	peak := c.peak(e.DType, Place{Threads: e.Threads})
 	switch {
 	case gbps == 0 || peak == 0:
@@ -93,7 +93,7 @@ func (c *Calibrator) intermediates(chain Chain, d schema.DType, threads int) (sc
 		largest = max(largest, chain[i+1:i+2].FusedBytes(d))
 	}
 	level := c.levels.of(largest, threads)
-	gbps, _ := ceiling(c.Device.Bandwidth, level, threads, "copy")
+	gbps, _ := ceiling(c.Device.Bandwidth, level, threads, func(kernel string) bool { return kernel == "copy" })
 	return level, gbps
 }
 

@@ -150,10 +150,15 @@ func (c Chain) FusedBytes(d schema.DType) int64 {
 	for _, t := range c.Inputs() {
 		n += t.Bytes(d)
 	}
+	return n + c.WrittenBytes(d)
+}
+
+// WrittenBytes counts those of its output.
+func (c Chain) WrittenBytes(d schema.DType) int64 {
 	if out := c.Output(); out != nil {
-		n += out.Bytes(d)
+		return out.Bytes(d)
 	}
-	return n
+	return 0
 }
 
 // Inputs are the tensors that the chain reads and does not write.

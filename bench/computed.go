@@ -19,6 +19,7 @@ type computed struct {
 	shape       Shape
 	flop, bytes int64
 	padding     int64 // of the FLOP, those on padding
+	written     int64 // of the bytes
 	Measurement
 	earlier *schema.Energy // of a run that was interrupted; nil without
 }
@@ -165,6 +166,7 @@ func (m *computed) entry() schema.Compute {
 		FLOP:              m.flop,
 		PaddingFLOP:       m.padding,
 		Bytes:             m.bytes,
+		BytesWritten:      m.written,
 		LatencyMS:         stat.Summarize(ms, stat.Smaller),
 		EffectiveClockMHz: m.ClockMHz,
 	}

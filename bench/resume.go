@@ -201,7 +201,7 @@ func (e *Earlier) computed(i int) (computed, error) {
 	entry, samples := e.Device.Compute[i], e.Device.Resume.Compute[i]
 	m := computed{
 		operation: entry.Operation, dtype: entry.DType, place: Place{Threads: entry.Threads, Class: entry.CoreClass},
-		flop: entry.FLOP, bytes: entry.Bytes,
+		flop: entry.FLOP, bytes: entry.Bytes, written: entry.BytesWritten,
 		Measurement: Measurement{
 			Seconds: samples.Seconds, TopMHz: samples.TopMHz, ClockMHz: entry.EffectiveClockMHz,
 			Implementation: entry.Implementation, Verified: entry.MaxAbsError != nil,

@@ -61,7 +61,7 @@ func summarize(dev schema.Device) schema.Summary {
 			memory = e.Level
 		}
 	}
-	s.BandwidthGBps, s.BandwidthOf = ceiling(dev.Bandwidth, memory, threads, "")
+	s.BandwidthGBps, s.BandwidthOf = ceiling(dev.Bandwidth, memory, threads, anyKernel)
 	if s.BandwidthGBps > 0 {
 		for d, peak := range s.PeakGFLOPS {
 			s.RidgePoint[d] = peak / s.BandwidthGBps

@@ -7,34 +7,35 @@ import (
 )
 
 // checkTraffic: the rates of traffic are bytes over latency, its ceiling is the best
-// kernel of bandwidth on the level with the same number of threads, and what is above that says
-// so.
+// kernel of bandwidth on the level with the same number of threads, of those that only read where the
+// operation hardly writes, and what is above that says so.
 func checkTraffic(c *checker) {
 	type place struct {
 		level   schema.Level
 		threads int
 	}
 	type ceiling struct {
-		gbps    float64
-		of      string             // kernel
-		kernels map[string]float64 // best rate of each
+		gbps float64
+		of   string // kernel
 	}
 	for at, d := range c.eachDevice() {
-		ceilings := map[place]ceiling{}
+		all, reading := map[place]ceiling{}, map[place]ceiling{}
+		rates := map[place]map[string]float64{} // best rate of each kernel
 		for i, b := range d.Bandwidth {
 			if c.warned(fmt.Sprintf("%s/bandwidth/%d", at, i), b.Warnings, schema.Implausible, schema.Cached) {
 				continue
 			}
 			p := place{b.Level, b.Threads}
-			best := ceilings[p]
-			if best.kernels == nil {
-				best.kernels = map[string]float64{}
+			if rates[p] == nil {
+				rates[p] = map[string]float64{}
 			}
-			if b.GBps.Best > best.gbps {
-				best.gbps, best.of = b.GBps.Best, b.Pattern
+			rates[p][b.Pattern] = max(rates[p][b.Pattern], b.GBps.Best)
+			if b.GBps.Best > all[p].gbps {
+				all[p] = ceiling{b.GBps.Best, b.Pattern}
 			}
-			best.kernels[b.Pattern] = max(best.kernels[b.Pattern], b.GBps.Best)
-			ceilings[p] = best
+			if schema.ReadKernel(b.Pattern) && b.GBps.Best > reading[p].gbps {
+				reading[p] = ceiling{b.GBps.Best, b.Pattern}
+			}
 		}
 		for path, e := range computes(at, d) {
 			t := e.Traffic
@@ -53,9 +54,13 @@ func checkTraffic(c *checker) {
 			is("avg_bandwidth_gbps", t.AvgGBps, bytes/e.LatencyMS.Mean/1e6, "bytes / latency_ms.mean")
 			is("peak_bandwidth_gbps", t.PeakGBps, bytes/e.LatencyMS.Best/1e6, "bytes / latency_ms.best")
 			is("bandwidth_utilization_percent", t.Utilization, 100*t.PeakGBps/t.CeilingGBps, "100 peak_bandwidth_gbps / ceiling_bandwidth_gbps")
-			best := ceilings[place{t.Level, e.Threads}]
+			p := place{t.Level, e.Threads}
+			best := all[p]
+			if r, is := reading[p]; is && e.OnlyReads() {
+				best = r
+			}
 			is("ceiling_bandwidth_gbps", t.CeilingGBps, best.gbps, fmt.Sprintf("the best kernel on %s, %s", t.Level, quote(best.of)))
-			if near(t.CeilingGBps, best.gbps) && !near(best.kernels[t.CeilingOf], best.gbps) {
+			if near(t.CeilingGBps, best.gbps) && !near(rates[p][t.CeilingOf], best.gbps) {
 				c.fail(path+"/ceiling_pattern", "does not name the kernel that ceiling_bandwidth_gbps quotes", quote(t.CeilingOf), quote(best.of))
 			}
 			if t.PeakGBps > excess*t.CeilingGBps && !c.warned(own, e.Warnings, schema.Cached, schema.Implausible) {

@@ -29,6 +29,7 @@ type Compute struct {
 	FLOP                int64    `json:"flops" jsonschema:"minimum=0" jsonschema_description:"FLOP (a count) of one execution."`
 	PaddingFLOP         int64    `json:"padding_flops,omitempty" jsonschema:"minimum=1" jsonschema_description:"Those of flops (a count) that multiply the padding of a convolution, which a kernel may leave out; absent if there are none. The register peak bounds the rate of the others."`
 	Bytes               int64    `json:"bytes" jsonschema:"minimum=0" jsonschema_description:"Compulsory traffic of one execution in bytes; 0 for kernels that stay in registers."`
+	BytesWritten        int64    `json:"bytes_written,omitempty" jsonschema:"minimum=1" jsonschema_description:"Those of bytes that are written; absent if there are none."`
 	ArithmeticIntensity float64  `json:"arithmetic_intensity_flops_per_byte,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"flops / bytes in FLOP per byte; absent if there is no traffic."`
 	LatencyMS           Stat     `json:"latency_ms" jsonschema_description:"Time of one execution in milliseconds."`
 	GFLOPS              *Stat    `json:"gflops,omitempty" jsonschema_description:"Rate in GFLOPS (1e9 FLOP per second; GOPS for int8); absent for operations without FLOP."`
@@ -48,7 +49,7 @@ type Traffic struct {
 	TransfersGB     float64 `json:"memory_transfers_gb" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Compulsory traffic of one execution in GB (1e9 bytes)."`
 	AvgGBps         float64 `json:"avg_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Traffic over the mean latency in GB/s (1e9 bytes per second)."`
 	PeakGBps        float64 `json:"peak_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Traffic over the best latency in GB/s (1e9 bytes per second)."`
-	CeilingGBps     float64 `json:"ceiling_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best kernel of bandwidth on the level with the same number of threads in GB/s (1e9 bytes per second)."`
+	CeilingGBps     float64 `json:"ceiling_bandwidth_gbps" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Best kernel of bandwidth on the level with the same number of threads in GB/s (1e9 bytes per second); where less than a twentieth of bytes are written, of those that only read, if there are any."`
 	CeilingOf       string  `json:"ceiling_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of that kernel."`
 	TheoreticalGBps float64 `json:"theoretical_bandwidth_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Theoretical bandwidth in GB/s (1e9 bytes per second), of memory where it is known."`
 	Utilization     float64 `json:"bandwidth_utilization_percent" jsonschema:"exclusiveMinimum=0" jsonschema_description:"peak_bandwidth_gbps / ceiling_bandwidth_gbps, a share in percent; above 100 is kept."`
@@ -178,6 +179,13 @@ type Fusion struct {
 func (f *Fusion) WithoutPadding(gflops float64) float64 {
 	return gflops * float64(f.FLOP-f.PaddingFLOP) / float64(f.FLOP)
 }
+
+// OnlyReads says whether hardly any of what it moves is written. Its ceiling is then that of the kernels of
+// bandwidth that only read: a core may have more for reads and writes together than for either.
+func (c *Compute) OnlyReads() bool { return c.BytesWritten > 0 && 20*c.BytesWritten < c.Bytes }
+
+// ReadKernel says whether a kernel of bandwidth only reads.
+func ReadKernel(pattern string) bool { return pattern == "read" || pattern == "read4" }
 
 // WithoutPadding is the part of the rate that the register peak bounds.
 func (c *Compute) WithoutPadding(gflops float64) float64 {
