@@ -131,11 +131,25 @@ func bindDepthwise[T float](ws *workspace, s convShape, in, weights, out []T, ep
 
 // bindSeparable binds a depthwise convolution and the 1x1 convolution behind it.
 func bindSeparable[T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	alone, err := separableIn[T](ws, c, 1)
+	if err != nil || len(ws.workers) == 1 {
+		return alone, err
+	}
+	shared, err := separableIn[T](ws, c, len(ws.workers))
+	if err != nil {
+		return nil, err
+	}
+	shared.name += "_shared"
+	return tried(ws, c, []*kernel{alone, shared}), nil
+}
+
+// separableIn binds it for teams of so many workers.
+func separableIn[T float](ws *workspace, c bench.Chain, team int) (*kernel, error) {
 	s, then := convShapeOf(c[0]), convShapeOf(c[2])
 	if !s.depthwise() || !then.plain() || then.groups != 1 {
 		return nil, fmt.Errorf("cpu: %s of %+v and %+v: %w", c, s, then, bench.ErrUnsupported)
 	}
-	v, err := newSeparable[T](ws.isa, ws.caches, len(ws.workers), s, then.k)
+	v, err := newSeparable[T](ws.isa, ws.caches, len(ws.workers), team, s, then.k)
 	if err != nil {
 		return nil, err
 	}
