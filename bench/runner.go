@@ -46,6 +46,9 @@ func (r *Runner) patient() *time.Duration {
 	return r.patience
 }
 
+// apartNap is between two looks whether workers are together again.
+const apartNap = 5 * time.Millisecond
+
 // together waits for workers that a host has moved apart: where it does so for a second now and then, what
 // is measured in between holds more often. A case waits no longer than it may be repeated, and where they
 // stay apart a run soon waits no more.

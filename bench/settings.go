@@ -66,11 +66,10 @@ func SettingsOf(mode schema.Mode) Settings {
 
 // Guards of method.md, relative.
 const (
-	clockTolerance = 0.03                 // by which the effective clock may move across a case
-	boundTolerance = 1.05                 // above a bound, beyond which a rate cannot be true
-	mostVariation  = 0.10                 // standard deviation over mean of the samples of a case, beyond which it is unstable
-	retries        = 3                    // of a case whose clock moved, within its RetryTime
-	maxBlocks      = 80                   // of a pair
-	apartNap       = 5 * time.Millisecond // between two looks whether workers are together again
-	fewSamples     = 2                    // of a case past its limit
+	clockTolerance = 0.03 // by which the effective clock may move across a case
+	boundTolerance = 1.05 // above a bound, beyond which a rate cannot be true
+	mostVariation  = 0.10 // standard deviation over mean of the samples of a case, beyond which it is unstable
+	retries        = 3    // of a case whose clock moved, within its RetryTime
+	maxBlocks      = 80   // of a pair
+	fewSamples     = 2    // of a case past its limit
 )

@@ -21,11 +21,9 @@ func bindBatched[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	mems := make([][]byte, len(ws.workers))
-	for i := range mems {
-		if mems[i], err = ws.memory.alloc(b.scratchBytes()); err != nil {
-			return nil, err
-		}
+	mems, err := ws.rooms(b.scratchBytes())
+	if err != nil {
+		return nil, err
 	}
 	xs, wts, ys := data[T](ws, x), data[T](ws, weights), data[T](ws, out)
 	body, err := b.kernel(mems, func(i int) (x, w, y matrix[T]) {
@@ -55,22 +53,27 @@ func bindNarrowBatched(ws *workspace, c bench.Chain) (*kernel, error) {
 			}
 		}}
 	}
-	packing := func() (*kernel, error) { return bindNarrowBlocks(ws, m, n, k, products) }
+	var packed *kernel
+	var err error
 	if ws.dtype != schema.INT8 && k*int(ws.dtype.Bytes()) <= stepBytes/2 {
-		packing = func() (*kernel, error) { return bindWidenedBatched(ws, c) }
+		packed, err = bindWidenedBatched(ws, c)
+	} else {
+		packed, err = bindNarrowBlocks(ws, m, n, k, products)
 	}
-	blocks, err := packing()
+	if err != nil {
+		return nil, err
+	}
 	u := ws.vectors()
 	d := newNarrowDirect(u, ws.caches, 1, m, n, k)
-	if err != nil || d == nil {
-		return blocks, err
+	if d == nil {
+		return packed, nil
 	}
-	rooms, err := d.newRooms(ws)
+	rooms, err := ws.rooms(int64(d.roomBytes()))
 	if err != nil {
 		return nil, err
 	}
 	direct := products("gemm_direct_"+u.name, func(worker int, a, b, c byteRows) { d.run(0, rooms[worker], a, b, c) })
-	return tried(ws, c, []*kernel{direct, blocks}), nil
+	return tried(ws, c, []*kernel{direct, packed}), nil
 }
 
 // bindNarrowBlocks computes the products from packed panels.

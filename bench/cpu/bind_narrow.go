@@ -56,9 +56,10 @@ func bindNarrowGEMM(ws *workspace, c bench.Chain) (*kernel, error) {
 	if d == nil || weights.Param || end != nil {
 		return blocks, nil
 	}
-	rooms, err := d.newRooms(ws)
+	rooms, err := ws.rooms(int64(d.roomBytes()))
 	if err != nil {
 		return nil, err
 	}
-	return tried(ws, c, []*kernel{{name: "gemm_direct_" + u.name, body: func(w *worker) { d.run(w.id, rooms[w.id], a, l.weights, y) }}, blocks}), nil
+	direct := &kernel{name: "gemm_direct_" + u.name, body: func(w *worker) { d.run(w.id, rooms[w.id], a, l.weights, y) }}
+	return tried(ws, c, []*kernel{direct, blocks}), nil
 }

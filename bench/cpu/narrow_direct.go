@@ -25,21 +25,8 @@ func newNarrowDirect(u unit, caches cacheSizes, threads, m, n, k int) *narrowDir
 	return d
 }
 
-// roomBytes is the size of the columns that are packed at a time.
+// roomBytes is the size of the columns that a worker packs at a time.
 func (d *narrowDirect) roomBytes() int { return d.nr * d.k * d.size }
-
-// newRooms are those of the workers.
-func (d *narrowDirect) newRooms(ws *workspace) ([][]byte, error) {
-	rooms := make([][]byte, len(ws.workers))
-	for i := range rooms {
-		mem, err := ws.memory.alloc(int64(d.roomBytes()))
-		if err != nil {
-			return nil, err
-		}
-		rooms[i] = mem
-	}
-	return rooms, nil
-}
 
 // run computes C on worker id.
 func (d *narrowDirect) run(id int, room []byte, a, b, c byteRows) {

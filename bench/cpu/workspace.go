@@ -196,6 +196,17 @@ func (ws *workspace) sharedScratch(bytes int64) ([]byte, error) {
 	return ws.shared[:bytes], nil
 }
 
+// rooms allocates so many bytes for each worker.
+func (ws *workspace) rooms(bytes int64) (rooms [][]byte, err error) {
+	rooms = make([][]byte, len(ws.workers))
+	for i := range rooms {
+		if rooms[i], err = ws.memory.alloc(bytes); err != nil {
+			return nil, err
+		}
+	}
+	return rooms, nil
+}
+
 // blocksOf allocates n elements for each worker. A page lies between, which is where
 // fetching ahead ends: a worker would else take lines from the next one, again and
 // again, that this one writes.
