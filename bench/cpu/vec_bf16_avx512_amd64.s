@@ -396,8 +396,8 @@ TEXT ·vecTanhBF16AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstbf16avx512<>+168(SB), Z0
 	VBROADCASTSS vecConstbf16avx512<>+172(SB), Z1
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+176(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+180(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+176(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+240(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -416,106 +416,94 @@ row:
 	PCALIGN $64
 
 farloop:
-	PREFETCHT1        10240(DX)
-	PREFETCHT1        10304(DX)
-	VMOVDQU16         (DX), Z6
-	VPSLLD            $0x10, Z6, Z5
-	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
-	VMOVDQU16         64(DX), Z8
-	VPSLLD            $0x10, Z8, Z7
-	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z9
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z6, Z12
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z7, Z15
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z8, Z18
-	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z10
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z18, Z19
-	VSUBPS            Z1, Z10, Z11
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z20, Z18
-	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z17
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z18, Z23
-	VMULPS            Z9, Z9, Z14
-	VMULPS            Z12, Z12, Z20
-	VMULPS            Z15, Z15, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z9, Z9, Z9
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z15, Z15, Z15
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z9, Z14, Z11
-	VFMADD213PS       Z12, Z20, Z17
-	VFMADD213PS       Z15, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z10, Z10
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z10, Z9
-	VSUBPS            Z2, Z13, Z12
-	VSUBPS            Z2, Z16, Z14
-	VSUBPS            Z2, Z19, Z15
-	VFMADD213PS       Z9, Z10, Z11
-	VFMADD213PS       Z12, Z13, Z17
-	VFMADD213PS       Z14, Z16, Z21
-	VFMADD213PS       Z15, Z19, Z23
-	VADDPS            Z3, Z11, Z9
-	VADDPS            Z3, Z17, Z10
-	VADDPS            Z3, Z21, Z12
-	VADDPS            Z3, Z23, Z13
-	VDIVPS            Z9, Z11, Z11
-	VDIVPS            Z10, Z17, Z17
-	VDIVPS            Z12, Z21, Z21
-	VDIVPS            Z13, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z11
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z6, Z17
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z7, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z8, Z23
-	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z17, Z5
-	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
-	VPERMW            Z5, Z6, Z5
-	VMOVNTDQ          Z5, (AX)
-	BYTE $0x62; BYTE $0xb2; BYTE $0x47; BYTE $0x40; BYTE $0x72; BYTE $0xed // VCVTNE2PS2BF16 Z21, Z23, Z5
-	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
-	VPERMW            Z5, Z6, Z5
-	VMOVNTDQ          Z5, 64(AX)
-	ADDQ              $+128, AX
-	ADDQ              $+128, DX
-	SUBQ              $+64, CX
-	JGE               farloop
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	VMOVDQU16        (DX), Z6
+	VPSLLD           $0x10, Z6, Z5
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16        64(DX), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z5, Z9
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z6, Z12
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z7, Z15
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z8, Z18
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z9, Z9
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z12, Z12
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z15, Z15
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z18, Z18
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VMINPS           Z15, Z0, Z15
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z9, Z10
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z10, Z11
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z11, Z9, Z11
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z11, Z11, Z9
+	VMULPS           Z14, Z14, Z15
+	VMULPS           Z17, Z17, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z12
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z18
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z14, Z18, Z18
+	VMULPS           Z17, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z10
+	VPERMI2PS        Z4, Z3, Z13
+	VPERMI2PS        Z4, Z3, Z16
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z12, Z10, Z9
+	VADDPS           Z18, Z13, Z14
+	VADDPS           Z22, Z16, Z17
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z15
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z12, Z10, Z11
+	VFMADD231PS      Z18, Z13, Z15
+	VFMADD231PS      Z22, Z16, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z11, Z9, Z9
+	VDIVPS           Z15, Z14, Z14
+	VDIVPS           Z20, Z17, Z17
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z9, Z5, Z9
+	VRANGEPS         $0x02, Z14, Z6, Z14
+	VRANGEPS         $0x02, Z17, Z7, Z17
+	VRANGEPS         $0x02, Z21, Z8, Z21
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z9, Z14, Z5
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z6
+	VPERMW           Z5, Z6, Z5
+	VMOVNTDQ         Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x57; BYTE $0x40; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z17, Z21, Z5
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z6
+	VPERMW           Z5, Z6, Z5
+	VMOVNTDQ         Z5, 64(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              farloop
 
 fardone:
 	ADDQ $+64, CX
@@ -530,106 +518,94 @@ nt:
 	PCALIGN $64
 
 ntloop:
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	VMOVDQU16         (DX), Z6
-	VPSLLD            $0x10, Z6, Z5
-	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
-	VMOVDQU16         64(DX), Z8
-	VPSLLD            $0x10, Z8, Z7
-	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z9
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z6, Z12
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z7, Z15
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z8, Z18
-	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z10
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z18, Z19
-	VSUBPS            Z1, Z10, Z11
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z20, Z18
-	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z17
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z18, Z23
-	VMULPS            Z9, Z9, Z14
-	VMULPS            Z12, Z12, Z20
-	VMULPS            Z15, Z15, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z9, Z9, Z9
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z15, Z15, Z15
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z9, Z14, Z11
-	VFMADD213PS       Z12, Z20, Z17
-	VFMADD213PS       Z15, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z10, Z10
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z10, Z9
-	VSUBPS            Z2, Z13, Z12
-	VSUBPS            Z2, Z16, Z14
-	VSUBPS            Z2, Z19, Z15
-	VFMADD213PS       Z9, Z10, Z11
-	VFMADD213PS       Z12, Z13, Z17
-	VFMADD213PS       Z14, Z16, Z21
-	VFMADD213PS       Z15, Z19, Z23
-	VADDPS            Z3, Z11, Z9
-	VADDPS            Z3, Z17, Z10
-	VADDPS            Z3, Z21, Z12
-	VADDPS            Z3, Z23, Z13
-	VDIVPS            Z9, Z11, Z11
-	VDIVPS            Z10, Z17, Z17
-	VDIVPS            Z12, Z21, Z21
-	VDIVPS            Z13, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z11
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z6, Z17
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z7, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z8, Z23
-	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z17, Z5
-	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
-	VPERMW            Z5, Z6, Z5
-	VMOVNTDQ          Z5, (AX)
-	BYTE $0x62; BYTE $0xb2; BYTE $0x47; BYTE $0x40; BYTE $0x72; BYTE $0xed // VCVTNE2PS2BF16 Z21, Z23, Z5
-	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
-	VPERMW            Z5, Z6, Z5
-	VMOVNTDQ          Z5, 64(AX)
-	ADDQ              $+128, AX
-	ADDQ              $+128, DX
-	SUBQ              $+64, CX
-	JGE               ntloop
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	VMOVDQU16        (DX), Z6
+	VPSLLD           $0x10, Z6, Z5
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16        64(DX), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z5, Z9
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z6, Z12
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z7, Z15
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z8, Z18
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z9, Z9
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z12, Z12
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z15, Z15
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z18, Z18
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VMINPS           Z15, Z0, Z15
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z9, Z10
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z10, Z11
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z11, Z9, Z11
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z11, Z11, Z9
+	VMULPS           Z14, Z14, Z15
+	VMULPS           Z17, Z17, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z12
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z18
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z14, Z18, Z18
+	VMULPS           Z17, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z10
+	VPERMI2PS        Z4, Z3, Z13
+	VPERMI2PS        Z4, Z3, Z16
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z12, Z10, Z9
+	VADDPS           Z18, Z13, Z14
+	VADDPS           Z22, Z16, Z17
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z15
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z12, Z10, Z11
+	VFMADD231PS      Z18, Z13, Z15
+	VFMADD231PS      Z22, Z16, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z11, Z9, Z9
+	VDIVPS           Z15, Z14, Z14
+	VDIVPS           Z20, Z17, Z17
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z9, Z5, Z9
+	VRANGEPS         $0x02, Z14, Z6, Z14
+	VRANGEPS         $0x02, Z17, Z7, Z17
+	VRANGEPS         $0x02, Z21, Z8, Z21
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z9, Z14, Z5
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z6
+	VPERMW           Z5, Z6, Z5
+	VMOVNTDQ         Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x57; BYTE $0x40; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z17, Z21, Z5
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z6
+	VPERMW           Z5, Z6, Z5
+	VMOVNTDQ         Z5, 64(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
@@ -638,35 +614,32 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	PREFETCHT0        2048(DX)
-	VPMOVZXWD         (DX), Z5
-	VPSLLD            $0x10, Z5, Z5
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z8
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
-	VMOVNTDQ          Y5, (AX)
-	ADDQ              $+32, AX
-	ADDQ              $+32, DX
-	SUBQ              $+16, CX
-	JGE               ntsingleloop
+	PREFETCHT0       2048(DX)
+	VPMOVZXWD        (DX), Z5
+	VPSLLD           $0x10, Z5, Z5
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z5, Z6
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xee // VCVTNEPS2BF16 Z6, Y5
+	VMOVNTDQ         Y5, (AX)
+	ADDQ             $+32, AX
+	ADDQ             $+32, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
 
 ntsingledone:
 	ADDQ $+16, CX
@@ -677,106 +650,94 @@ main:
 	PCALIGN $64
 
 mainloop:
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	VMOVDQU16         (DX), Z6
-	VPSLLD            $0x10, Z6, Z5
-	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z6, Z6
-	VMOVDQU16         64(DX), Z8
-	VPSLLD            $0x10, Z8, Z7
-	VPANDD.BCST       vecConstbf16avx512<>+80(SB), Z8, Z8
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z9
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z6, Z12
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z7, Z15
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z8, Z18
-	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z10
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z18, Z19
-	VSUBPS            Z1, Z10, Z11
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z20, Z18
-	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z17
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z18, Z23
-	VMULPS            Z9, Z9, Z14
-	VMULPS            Z12, Z12, Z20
-	VMULPS            Z15, Z15, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z9, Z9, Z9
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z15, Z15, Z15
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z9, Z14, Z11
-	VFMADD213PS       Z12, Z20, Z17
-	VFMADD213PS       Z15, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z10, Z10
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z10, Z9
-	VSUBPS            Z2, Z13, Z12
-	VSUBPS            Z2, Z16, Z14
-	VSUBPS            Z2, Z19, Z15
-	VFMADD213PS       Z9, Z10, Z11
-	VFMADD213PS       Z12, Z13, Z17
-	VFMADD213PS       Z14, Z16, Z21
-	VFMADD213PS       Z15, Z19, Z23
-	VADDPS            Z3, Z11, Z9
-	VADDPS            Z3, Z17, Z10
-	VADDPS            Z3, Z21, Z12
-	VADDPS            Z3, Z23, Z13
-	VDIVPS            Z9, Z11, Z11
-	VDIVPS            Z10, Z17, Z17
-	VDIVPS            Z12, Z21, Z21
-	VDIVPS            Z13, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z11
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z6, Z17
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z7, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z8, Z23
-	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xeb // VCVTNE2PS2BF16 Z11, Z17, Z5
-	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
-	VPERMW            Z5, Z6, Z5
-	VMOVDQU16         Z5, (AX)
-	BYTE $0x62; BYTE $0xb2; BYTE $0x47; BYTE $0x40; BYTE $0x72; BYTE $0xed // VCVTNE2PS2BF16 Z21, Z23, Z5
-	VMOVUPS           vecConstbf16avx512<>+104(SB), Z6
-	VPERMW            Z5, Z6, Z5
-	VMOVDQU16         Z5, 64(AX)
-	ADDQ              $+128, AX
-	ADDQ              $+128, DX
-	SUBQ              $+64, CX
-	JGE               mainloop
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	VMOVDQU16        (DX), Z6
+	VPSLLD           $0x10, Z6, Z5
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z6, Z6
+	VMOVDQU16        64(DX), Z8
+	VPSLLD           $0x10, Z8, Z7
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z5, Z9
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z6, Z12
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z7, Z15
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z8, Z18
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z9, Z9
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z12, Z12
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z15, Z15
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z18, Z18
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VMINPS           Z15, Z0, Z15
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z9, Z10
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z10, Z11
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z11, Z9, Z11
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z11, Z11, Z9
+	VMULPS           Z14, Z14, Z15
+	VMULPS           Z17, Z17, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z12
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z18
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z14, Z18, Z18
+	VMULPS           Z17, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z10
+	VPERMI2PS        Z4, Z3, Z13
+	VPERMI2PS        Z4, Z3, Z16
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z12, Z10, Z9
+	VADDPS           Z18, Z13, Z14
+	VADDPS           Z22, Z16, Z17
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z15
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z12, Z10, Z11
+	VFMADD231PS      Z18, Z13, Z15
+	VFMADD231PS      Z22, Z16, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z11, Z9, Z9
+	VDIVPS           Z15, Z14, Z14
+	VDIVPS           Z20, Z17, Z17
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z9, Z5, Z9
+	VRANGEPS         $0x02, Z14, Z6, Z14
+	VRANGEPS         $0x02, Z17, Z7, Z17
+	VRANGEPS         $0x02, Z21, Z8, Z21
+	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z9, Z14, Z5
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z6
+	VPERMW           Z5, Z6, Z5
+	VMOVDQU16        Z5, (AX)
+	BYTE $0x62; BYTE $0xb2; BYTE $0x57; BYTE $0x40; BYTE $0x72; BYTE $0xe9 // VCVTNE2PS2BF16 Z17, Z21, Z5
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z6
+	VPERMW           Z5, Z6, Z5
+	VMOVDQU16        Z5, 64(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
@@ -785,68 +746,62 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	PREFETCHT0        2048(DX)
-	VPMOVZXWD         (DX), Z5
-	VPSLLD            $0x10, Z5, Z5
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z8
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
-	VMOVDQU16         Y5, (AX)
-	ADDQ              $+32, AX
-	ADDQ              $+32, DX
-	SUBQ              $+16, CX
-	JGE               singleloop
+	PREFETCHT0       2048(DX)
+	VPMOVZXWD        (DX), Z5
+	VPSLLD           $0x10, Z5, Z5
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z5, Z6
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xee // VCVTNEPS2BF16 Z6, Y5
+	VMOVDQU16        Y5, (AX)
+	ADDQ             $+32, AX
+	ADDQ             $+32, DX
+	SUBQ             $+16, CX
+	JGE              singleloop
 
 singledone:
-	ADDQ              $+16, CX
-	JZ                next
-	MOVQ              $0x00000001, R9
-	SHLQ              CL, R9
-	DECQ              R9
-	KMOVW             R9, K1
-	PREFETCHT0        2048(DX)
-	VPMOVZXWD.Z       (DX), K1, Z5
-	VPSLLD            $0x10, Z5, Z5
-	VANDPS.BCST       vecConstbf16avx512<>+184(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstbf16avx512<>+188(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstbf16avx512<>+192(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+196(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstbf16avx512<>+208(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstbf16avx512<>+212(SB), Z5, Z8
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe8 // VCVTNEPS2BF16 Z8, Y5
-	VMOVDQU16         Y5, K1, (AX)
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	PREFETCHT0       2048(DX)
+	VPMOVZXWD.Z      (DX), K1, Z5
+	VPSLLD           $0x10, Z5, Z5
+	VANDPS.BCST      vecConstbf16avx512<>+308(SB), Z5, Z6
+	VMULPS.BCST      vecConstbf16avx512<>+312(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstbf16avx512<>+304(SB), Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+316(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstbf16avx512<>+320(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xee // VCVTNEPS2BF16 Z6, Y5
+	VMOVDQU16        Y5, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -865,8 +820,8 @@ TEXT ·vecReluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+220(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+328(SB), Z1
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1076,14 +1031,14 @@ TEXT ·vecGeluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+224(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+228(SB), Z2
-	VMOVUPS      vecConstbf16avx512<>+232(SB), Z3
-	VMOVUPS      vecConstbf16avx512<>+296(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+360(SB), Z5
-	VMOVUPS      vecConstbf16avx512<>+424(SB), Z6
-	VMOVUPS      vecConstbf16avx512<>+488(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+172(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+336(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+400(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+464(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+528(SB), Z6
+	VMOVUPS      vecConstbf16avx512<>+592(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1122,18 +1077,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1220,18 +1175,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1298,9 +1253,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1347,18 +1302,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1425,9 +1380,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1458,9 +1413,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1491,12 +1446,12 @@ TEXT ·vecSiluBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+556(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+560(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+660(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+664(SB), Z1
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
 	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+564(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+668(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1543,10 +1498,10 @@ farloop:
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z10
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z21, Z19
 	VMOVAPS           Z4, Z12
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
@@ -1583,35 +1538,19 @@ farloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z12, Z10
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z10, Z12, Z11
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z10, Z10, Z11
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z7, K2
 	VCMPPS            $0x06, Z1, Z8, K3
 	VCMPPS            $0x06, Z1, Z9, K4
-	VMULPS.Z          Z6, Z11, K1, Z11
-	VMULPS.Z          Z7, Z14, K2, Z14
-	VMULPS.Z          Z8, Z17, K3, Z17
-	VMULPS.Z          Z9, Z20, K4, Z20
-	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z14, Z6
+	VDIVPS.Z          Z12, Z6, K1, Z12
+	VDIVPS.Z          Z15, Z7, K2, Z15
+	VDIVPS.Z          Z18, Z8, K3, Z18
+	VDIVPS.Z          Z21, Z9, K4, Z21
+	BYTE $0x62; BYTE $0xd2; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z15, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, (AX)
-	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z17, Z20, Z6
+	BYTE $0x62; BYTE $0xb2; BYTE $0x57; BYTE $0x40; BYTE $0x72; BYTE $0xf2 // VCVTNE2PS2BF16 Z18, Z21, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, 64(AX)
@@ -1661,10 +1600,10 @@ ntloop:
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z10
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z21, Z19
 	VMOVAPS           Z4, Z12
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
@@ -1701,35 +1640,19 @@ ntloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z12, Z10
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z10, Z12, Z11
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z10, Z10, Z11
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z7, K2
 	VCMPPS            $0x06, Z1, Z8, K3
 	VCMPPS            $0x06, Z1, Z9, K4
-	VMULPS.Z          Z6, Z11, K1, Z11
-	VMULPS.Z          Z7, Z14, K2, Z14
-	VMULPS.Z          Z8, Z17, K3, Z17
-	VMULPS.Z          Z9, Z20, K4, Z20
-	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z14, Z6
+	VDIVPS.Z          Z12, Z6, K1, Z12
+	VDIVPS.Z          Z15, Z7, K2, Z15
+	VDIVPS.Z          Z18, Z8, K3, Z18
+	VDIVPS.Z          Z21, Z9, K4, Z21
+	BYTE $0x62; BYTE $0xd2; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z15, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, (AX)
-	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z17, Z20, Z6
+	BYTE $0x62; BYTE $0xb2; BYTE $0x57; BYTE $0x40; BYTE $0x72; BYTE $0xf2 // VCVTNE2PS2BF16 Z18, Z21, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, 64(AX)
@@ -1753,7 +1676,7 @@ ntsingleloop:
 	VMOVAPS           Z3, Z8
 	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
 	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
@@ -1763,13 +1686,9 @@ ntsingleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf1 // VCVTNEPS2BF16 Z9, Y6
 	VMOVNTDQ          Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -1813,10 +1732,10 @@ mainloop:
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z10
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z21, Z19
 	VMOVAPS           Z4, Z12
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
@@ -1853,35 +1772,19 @@ mainloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z12, Z10
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z10, Z12, Z11
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z10, Z10, Z11
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z7, K2
 	VCMPPS            $0x06, Z1, Z8, K3
 	VCMPPS            $0x06, Z1, Z9, K4
-	VMULPS.Z          Z6, Z11, K1, Z11
-	VMULPS.Z          Z7, Z14, K2, Z14
-	VMULPS.Z          Z8, Z17, K3, Z17
-	VMULPS.Z          Z9, Z20, K4, Z20
-	BYTE $0x62; BYTE $0xd2; BYTE $0x0f; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z14, Z6
+	VDIVPS.Z          Z12, Z6, K1, Z12
+	VDIVPS.Z          Z15, Z7, K2, Z15
+	VDIVPS.Z          Z18, Z8, K3, Z18
+	VDIVPS.Z          Z21, Z9, K4, Z21
+	BYTE $0x62; BYTE $0xd2; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z15, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVDQU16         Z6, (AX)
-	BYTE $0x62; BYTE $0xb2; BYTE $0x5f; BYTE $0x40; BYTE $0x72; BYTE $0xf1 // VCVTNE2PS2BF16 Z17, Z20, Z6
+	BYTE $0x62; BYTE $0xb2; BYTE $0x57; BYTE $0x40; BYTE $0x72; BYTE $0xf2 // VCVTNE2PS2BF16 Z18, Z21, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVDQU16         Z6, 64(AX)
@@ -1905,7 +1808,7 @@ singleloop:
 	VMOVAPS           Z3, Z8
 	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
 	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
@@ -1915,13 +1818,9 @@ singleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf1 // VCVTNEPS2BF16 Z9, Y6
 	VMOVDQU16         Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -1943,7 +1842,7 @@ singledone:
 	VMOVAPS           Z3, Z8
 	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
 	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
@@ -1953,13 +1852,9 @@ singledone:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K2
-	VMULPS.Z          Z6, Z8, K2, Z8
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
+	VDIVPS.Z          Z9, Z6, K2, Z9
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf1 // VCVTNEPS2BF16 Z9, Y6
 	VMOVDQU16         Y6, K1, (AX)
 
 next:
@@ -4175,14 +4070,14 @@ TEXT ·vecGeluTanhBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+632(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+228(SB), Z2
-	VMOVUPS      vecConstbf16avx512<>+636(SB), Z3
-	VMOVUPS      vecConstbf16avx512<>+700(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+764(SB), Z5
-	VMOVUPS      vecConstbf16avx512<>+828(SB), Z6
-	VMOVUPS      vecConstbf16avx512<>+892(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+736(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+172(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+740(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+804(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+868(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+932(SB), Z6
+	VMOVUPS      vecConstbf16avx512<>+996(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4221,18 +4116,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -4319,18 +4214,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -4397,9 +4292,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4446,18 +4341,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -4524,9 +4419,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4557,9 +4452,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstbf16avx512<>+1060(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstbf16avx512<>+956(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstbf16avx512<>+1060(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4590,12 +4485,12 @@ TEXT ·vecSigmoidBF16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstbf16avx512<>+556(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+560(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+660(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+664(SB), Z1
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z2
 	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstbf16avx512<>+12(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+564(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+668(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4642,10 +4537,10 @@ farloop:
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z7
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z9
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z15
@@ -4682,27 +4577,15 @@ farloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z13, Z8
-	VRCP14PS          Z15, Z10
-	VRCP14PS          Z17, Z14
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z11, Z7
-	VFNMADD231PS      Z8, Z13, Z9
-	VFNMADD231PS      Z10, Z15, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z8, Z8, Z9
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	BYTE $0x62; BYTE $0xf2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z7, Z9, Z6
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z13, Z2, Z13
+	VDIVPS            Z15, Z2, Z15
+	VDIVPS            Z17, Z2, Z17
+	BYTE $0x62; BYTE $0xd2; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z13, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, (AX)
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z16, Z6
+	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z15, Z17, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, 64(AX)
@@ -4752,10 +4635,10 @@ ntloop:
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z7
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z9
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z15
@@ -4792,27 +4675,15 @@ ntloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z13, Z8
-	VRCP14PS          Z15, Z10
-	VRCP14PS          Z17, Z14
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z11, Z7
-	VFNMADD231PS      Z8, Z13, Z9
-	VFNMADD231PS      Z10, Z15, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z8, Z8, Z9
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	BYTE $0x62; BYTE $0xf2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z7, Z9, Z6
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z13, Z2, Z13
+	VDIVPS            Z15, Z2, Z15
+	VDIVPS            Z17, Z2, Z17
+	BYTE $0x62; BYTE $0xd2; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z13, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, (AX)
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z16, Z6
+	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z15, Z17, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVNTDQ          Z6, 64(AX)
@@ -4836,7 +4707,7 @@ ntsingleloop:
 	VMOVAPS           Z3, Z7
 	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
 	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
@@ -4846,11 +4717,8 @@ ntsingleloop:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNEPS2BF16 Z7, Y6
+	VDIVPS            Z8, Z2, Z8
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
 	VMOVNTDQ          Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -4894,10 +4762,10 @@ mainloop:
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z7
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z9
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z15
@@ -4934,27 +4802,15 @@ mainloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z13, Z8
-	VRCP14PS          Z15, Z10
-	VRCP14PS          Z17, Z14
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z11, Z7
-	VFNMADD231PS      Z8, Z13, Z9
-	VFNMADD231PS      Z10, Z15, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z8, Z8, Z9
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	BYTE $0x62; BYTE $0xf2; BYTE $0x37; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z7, Z9, Z6
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z13, Z2, Z13
+	VDIVPS            Z15, Z2, Z15
+	VDIVPS            Z17, Z2, Z17
+	BYTE $0x62; BYTE $0xd2; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xf3 // VCVTNE2PS2BF16 Z11, Z13, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVDQU16         Z6, (AX)
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7f; BYTE $0x40; BYTE $0x72; BYTE $0xf4 // VCVTNE2PS2BF16 Z12, Z16, Z6
+	BYTE $0x62; BYTE $0xd2; BYTE $0x77; BYTE $0x40; BYTE $0x72; BYTE $0xf7 // VCVTNE2PS2BF16 Z15, Z17, Z6
 	VMOVUPS           vecConstbf16avx512<>+104(SB), Z7
 	VPERMW            Z6, Z7, Z6
 	VMOVDQU16         Z6, 64(AX)
@@ -4978,7 +4834,7 @@ singleloop:
 	VMOVAPS           Z3, Z7
 	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
 	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
@@ -4988,11 +4844,8 @@ singleloop:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNEPS2BF16 Z7, Y6
+	VDIVPS            Z8, Z2, Z8
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
 	VMOVDQU16         Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -5014,7 +4867,7 @@ singledone:
 	VMOVAPS           Z3, Z7
 	VFNMADD231PS.BCST vecConstbf16avx512<>+84(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstbf16avx512<>+732(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
 	VFMADD213PS.BCST  vecConstbf16avx512<>+96(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
@@ -5024,11 +4877,8 @@ singledone:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf7 // VCVTNEPS2BF16 Z7, Y6
+	VDIVPS            Z8, Z2, Z8
+	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xf0 // VCVTNEPS2BF16 Z8, Y6
 	VMOVDQU16         Y6, K1, (AX)
 
 next:
@@ -5288,13 +5138,15 @@ next:
 // func vecSoftmaxBF16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
+	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z0
+	VMOVUPS      vecConstbf16avx512<>+16(SB), Z1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
-	VBROADCASTSS scale+72(FP), Z0
-	VMULPS.BCST  vecConstbf16avx512<>+84(SB), Z0, Z0
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z1
+	VBROADCASTSS scale+72(FP), Z2
+	VMULPS.BCST  vecConstbf16avx512<>+84(SB), Z2, Z2
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z3
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -5305,26 +5157,26 @@ TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
 	JLT          addmaxmaindone
 
 addmaxmain:
-	VMOVDQU16   (DI)(R12*1), Z3
-	VPSLLD      $0x10, Z3, Z2
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
-	VMOVDQU16   (R8)(R12*1), Z5
+	VMOVDQU16   (DI)(R12*1), Z5
 	VPSLLD      $0x10, Z5, Z4
 	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VADDPS      Z4, Z2, Z2
-	VADDPS      Z5, Z3, Z3
-	VMAXPS      Z2, Z1, Z1
-	VMAXPS      Z3, Z1, Z1
-	VMOVDQU16   64(DI)(R12*1), Z3
-	VPSLLD      $0x10, Z3, Z2
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
-	VMOVDQU16   64(R8)(R12*1), Z5
+	VMOVDQU16   (R8)(R12*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
+	VADDPS      Z6, Z4, Z4
+	VADDPS      Z7, Z5, Z5
+	VMAXPS      Z4, Z3, Z3
+	VMAXPS      Z5, Z3, Z3
+	VMOVDQU16   64(DI)(R12*1), Z5
 	VPSLLD      $0x10, Z5, Z4
 	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VADDPS      Z4, Z2, Z2
-	VADDPS      Z5, Z3, Z3
-	VMAXPS      Z2, Z1, Z1
-	VMAXPS      Z3, Z1, Z1
+	VMOVDQU16   64(R8)(R12*1), Z7
+	VPSLLD      $0x10, Z7, Z6
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
+	VADDPS      Z6, Z4, Z4
+	VADDPS      Z7, Z5, Z5
+	VMAXPS      Z4, Z3, Z3
+	VMAXPS      Z5, Z3, Z3
 	ADDQ        $+128, R12
 	SUBQ        $+64, CX
 	JGE         addmaxmain
@@ -5335,12 +5187,12 @@ addmaxmaindone:
 	JLT  addmaxsingledone
 
 addmaxsingle:
-	VPMOVZXWD (DI)(R12*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VPMOVZXWD (R8)(R12*1), Z3
-	VPSLLD    $0x10, Z3, Z3
-	VADDPS    Z3, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
+	VPMOVZXWD (DI)(R12*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VPMOVZXWD (R8)(R12*1), Z5
+	VPSLLD    $0x10, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+32, R12
 	SUBQ      $+16, CX
 	JGE       addmaxsingle
@@ -5352,27 +5204,27 @@ addmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VPMOVZXWD.Z  (DI)(R12*1), K1, Z2
-	VPSLLD       $0x10, Z2, Z2
-	VPMOVZXWD.Z  (R8)(R12*1), K1, Z3
-	VPSLLD       $0x10, Z3, Z3
-	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VPMOVZXWD.Z  (DI)(R12*1), K1, Z4
+	VPSLLD       $0x10, Z4, Z4
+	VPMOVZXWD.Z  (R8)(R12*1), K1, Z5
+	VPSLLD       $0x10, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5381,14 +5233,14 @@ addmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -5397,90 +5249,90 @@ addmaxdone:
 addalonemain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMOVDQU16        (R8)(R12*1), Z10
+	VMOVDQU16        (DI)(R12*1), Z10
 	VPSLLD           $0x10, Z10, Z9
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VADDPS           Z9, Z7, Z7
-	VADDPS           Z10, Z8, Z8
-	VMAXPS           Z7, Z1, Z1
-	VMAXPS           Z8, Z1, Z1
-	VMOVDQU16        64(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMOVDQU16        64(R8)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VADDPS           Z9, Z7, Z7
-	VADDPS           Z10, Z8, Z8
-	VMAXPS           Z7, Z1, Z1
-	VMAXPS           Z8, Z1, Z1
-	VMOVDQU16        (DX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMOVDQU16        (BX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VADDPS           Z9, Z7, Z7
-	VADDPS           Z10, Z8, Z8
-	VMOVDQU16        64(DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16        64(BX)(R12*1), Z12
+	VMOVDQU16        (R8)(R12*1), Z12
 	VPSLLD           $0x10, Z12, Z11
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
 	VADDPS           Z11, Z9, Z9
 	VADDPS           Z12, Z10, Z10
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z10
-	VREDUCEPS        $0x01, Z7, Z11
-	VREDUCEPS        $0x01, Z8, Z13
-	VREDUCEPS        $0x01, Z9, Z15
-	VREDUCEPS        $0x01, Z10, Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z12
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z14
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z17, Z18
-	VSCALEFPS        Z7, Z12, Z12
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z9, Z16, Z16
+	VMAXPS           Z9, Z3, Z3
+	VMAXPS           Z10, Z3, Z3
+	VMOVDQU16        64(DI)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z9
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMOVDQU16        64(R8)(R12*1), Z12
+	VPSLLD           $0x10, Z12, Z11
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
+	VADDPS           Z11, Z9, Z9
+	VADDPS           Z12, Z10, Z10
+	VMAXPS           Z9, Z3, Z3
+	VMAXPS           Z10, Z3, Z3
+	VMOVDQU16        (DX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z9
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMOVDQU16        (BX)(R12*1), Z12
+	VPSLLD           $0x10, Z12, Z11
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
+	VADDPS           Z11, Z9, Z9
+	VADDPS           Z12, Z10, Z10
+	VMOVDQU16        64(DX)(R12*1), Z12
+	VPSLLD           $0x10, Z12, Z11
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
+	VMOVDQU16        64(BX)(R12*1), Z14
+	VPSLLD           $0x10, Z14, Z13
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z14, Z14
+	VADDPS           Z13, Z11, Z11
+	VADDPS           Z14, Z12, Z12
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z12
+	VADDPS.RD_SAE    Z9, Z0, Z13
+	VADDPS.RD_SAE    Z10, Z0, Z16
+	VADDPS.RD_SAE    Z11, Z0, Z19
+	VADDPS.RD_SAE    Z12, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z14
+	VREDUCEPS        $0x41, Z10, Z17
+	VREDUCEPS        $0x41, Z11, Z20
+	VREDUCEPS        $0x41, Z12, Z23
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z15
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z18
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z21
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z23, Z24
+	VMULPS           Z14, Z15, Z15
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z13, Z13
+	VPERMPS          Z1, Z16, Z14
+	VPERMPS          Z1, Z19, Z16
+	VPERMPS          Z1, Z22, Z17
+	VFMADD213PS      Z13, Z13, Z15
+	VFMADD213PS      Z14, Z14, Z18
+	VFMADD213PS      Z16, Z16, Z21
+	VFMADD213PS      Z17, Z17, Z24
+	VSCALEFPS        Z9, Z15, Z15
 	VSCALEFPS        Z10, Z18, Z18
-	VMOVUPS          Z12, (SI)(R12*2)
-	VMOVUPS          Z14, 64(SI)(R12*2)
-	VMOVUPS          Z16, 128(SI)(R12*2)
-	VMOVUPS          Z18, 192(SI)(R12*2)
-	VADDPS           Z12, Z3, Z3
-	VADDPS           Z14, Z4, Z4
-	VADDPS           Z16, Z5, Z5
+	VSCALEFPS        Z11, Z21, Z21
+	VSCALEFPS        Z12, Z24, Z24
+	VMOVUPS          Z15, (SI)(R12*2)
+	VMOVUPS          Z18, 64(SI)(R12*2)
+	VMOVUPS          Z21, 128(SI)(R12*2)
+	VMOVUPS          Z24, 192(SI)(R12*2)
+	VADDPS           Z15, Z5, Z5
 	VADDPS           Z18, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              addalonemain
@@ -5492,29 +5344,29 @@ addalonemaindone:
 
 addalonesingle:
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VPMOVZXWD        (R8)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        (DX)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VPMOVZXWD        (BX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VADDPS           Z8, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VMOVUPS          Z9, (SI)(R12*2)
-	VADDPS           Z9, Z3, Z3
+	VPMOVZXWD        (DI)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z9
+	VPMOVZXWD        (R8)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VPMOVZXWD        (DX)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z9
+	VPMOVZXWD        (BX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VADDPS           Z10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VMOVUPS          Z12, (SI)(R12*2)
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              addalonesingle
@@ -5527,47 +5379,47 @@ addalonesingledone:
 	DECQ             R10
 	KMOVW            R10, K1
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VPMOVZXWD.Z      (R8)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VPMOVZXWD.Z      (BX)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VADDPS           Z8, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)(R12*2)
-	VADDPS           Z8, Z3, K1, Z3
+	VPMOVZXWD.Z      (DI)(R12*1), K1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VPMOVZXWD.Z      (R8)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VADDPS           Z10, Z9, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VPMOVZXWD.Z      (DX)(R12*1), K1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VPMOVZXWD.Z      (BX)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VADDPS           Z10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z4
+	VREDUCEPS        $0x41, Z9, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z10, Z11
+	VMULPS           Z10, Z11, Z11
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z11
+	VSCALEFPS        Z9, Z11, Z11
+	VMOVUPS          Z11, K1, (SI)(R12*2)
+	VADDPS           Z11, Z5, K1, Z5
 
 addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5576,14 +5428,14 @@ addrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -5596,106 +5448,106 @@ addrow:
 addntmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        (R8)(R12*1), Z11
+	VMOVDQU16        (DI)(R12*1), Z11
 	VPSLLD           $0x10, Z11, Z10
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VADDPS           Z10, Z8, Z8
-	VADDPS           Z11, Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        64(DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        64(R8)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VADDPS           Z10, Z8, Z8
-	VADDPS           Z11, Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        (DX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        (BX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VADDPS           Z10, Z8, Z8
-	VADDPS           Z11, Z9, Z9
-	VMOVDQU16        64(DX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        64(BX)(R12*1), Z13
+	VMOVDQU16        (R8)(R12*1), Z13
 	VPSLLD           $0x10, Z13, Z12
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
 	VADDPS           Z12, Z10, Z10
 	VADDPS           Z13, Z11, Z11
-	VMOVUPS          (R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          64(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVNTDQ         Z12, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          192(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVNTDQ         Z12, 64(R11)(R12*1)
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z11
-	VREDUCEPS        $0x01, Z8, Z12
-	VREDUCEPS        $0x01, Z9, Z14
-	VREDUCEPS        $0x01, Z10, Z16
-	VREDUCEPS        $0x01, Z11, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z13
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
-	VSCALEFPS        Z8, Z13, Z13
-	VSCALEFPS        Z9, Z15, Z15
-	VSCALEFPS        Z10, Z17, Z17
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        64(DI)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMOVDQU16        64(R8)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VADDPS           Z12, Z10, Z10
+	VADDPS           Z13, Z11, Z11
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        (DX)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMOVDQU16        (BX)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VADDPS           Z12, Z10, Z10
+	VADDPS           Z13, Z11, Z11
+	VMOVDQU16        64(DX)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVDQU16        64(BX)(R12*1), Z15
+	VPSLLD           $0x10, Z15, Z14
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z15, Z15
+	VADDPS           Z14, Z12, Z12
+	VADDPS           Z15, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          64(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVNTDQ         Z14, (R11)(R12*1)
+	VMOVUPS          128(R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          192(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVNTDQ         Z14, 64(R11)(R12*1)
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z13
+	VADDPS.RD_SAE    Z10, Z0, Z14
+	VADDPS.RD_SAE    Z11, Z0, Z17
+	VADDPS.RD_SAE    Z12, Z0, Z20
+	VADDPS.RD_SAE    Z13, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z15
+	VREDUCEPS        $0x41, Z11, Z18
+	VREDUCEPS        $0x41, Z12, Z21
+	VREDUCEPS        $0x41, Z13, Z24
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z14, Z14
+	VPERMPS          Z1, Z17, Z15
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z14, Z14, Z16
+	VFMADD213PS      Z15, Z15, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
+	VSCALEFPS        Z10, Z16, Z16
 	VSCALEFPS        Z11, Z19, Z19
-	VMOVUPS          Z13, (SI)(R12*2)
-	VMOVUPS          Z15, 64(SI)(R12*2)
-	VMOVUPS          Z17, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z13, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VSCALEFPS        Z12, Z22, Z22
+	VSCALEFPS        Z13, Z25, Z25
+	VMOVUPS          Z16, (SI)(R12*2)
+	VMOVUPS          Z19, 64(SI)(R12*2)
+	VMOVUPS          Z22, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z16, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              addntmain
@@ -5707,33 +5559,33 @@ addntmaindone:
 
 addntsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD        (R8)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        (DX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD        (BX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	VMOVNTDQ         Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VPMOVZXWD        (DI)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD        (R8)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD        (DX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD        (BX)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
+	VMOVNTDQ         Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              addntsingle
@@ -5746,35 +5598,35 @@ addntsingledone:
 	DECQ             R13
 	KMOVW            R13, K1
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD.Z      (R8)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD.Z      (BX)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD.Z      (R8)(R12*1), K1, Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD.Z      (BX)(R12*1), K1, Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 addntdone:
 	JMP addpassed
@@ -5788,106 +5640,106 @@ addkept:
 addinmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        (R8)(R12*1), Z11
+	VMOVDQU16        (DI)(R12*1), Z11
 	VPSLLD           $0x10, Z11, Z10
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VADDPS           Z10, Z8, Z8
-	VADDPS           Z11, Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        64(DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        64(R8)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VADDPS           Z10, Z8, Z8
-	VADDPS           Z11, Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        (DX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        (BX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VADDPS           Z10, Z8, Z8
-	VADDPS           Z11, Z9, Z9
-	VMOVDQU16        64(DX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        64(BX)(R12*1), Z13
+	VMOVDQU16        (R8)(R12*1), Z13
 	VPSLLD           $0x10, Z13, Z12
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
 	VADDPS           Z12, Z10, Z10
 	VADDPS           Z13, Z11, Z11
-	VMOVUPS          (R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          64(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVDQU16        Z12, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          192(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVDQU16        Z12, 64(R11)(R12*1)
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z11
-	VREDUCEPS        $0x01, Z8, Z12
-	VREDUCEPS        $0x01, Z9, Z14
-	VREDUCEPS        $0x01, Z10, Z16
-	VREDUCEPS        $0x01, Z11, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z13
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
-	VSCALEFPS        Z8, Z13, Z13
-	VSCALEFPS        Z9, Z15, Z15
-	VSCALEFPS        Z10, Z17, Z17
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        64(DI)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMOVDQU16        64(R8)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VADDPS           Z12, Z10, Z10
+	VADDPS           Z13, Z11, Z11
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        (DX)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMOVDQU16        (BX)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VADDPS           Z12, Z10, Z10
+	VADDPS           Z13, Z11, Z11
+	VMOVDQU16        64(DX)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVDQU16        64(BX)(R12*1), Z15
+	VPSLLD           $0x10, Z15, Z14
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z15, Z15
+	VADDPS           Z14, Z12, Z12
+	VADDPS           Z15, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          64(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVDQU16        Z14, (R11)(R12*1)
+	VMOVUPS          128(R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          192(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVDQU16        Z14, 64(R11)(R12*1)
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z13
+	VADDPS.RD_SAE    Z10, Z0, Z14
+	VADDPS.RD_SAE    Z11, Z0, Z17
+	VADDPS.RD_SAE    Z12, Z0, Z20
+	VADDPS.RD_SAE    Z13, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z15
+	VREDUCEPS        $0x41, Z11, Z18
+	VREDUCEPS        $0x41, Z12, Z21
+	VREDUCEPS        $0x41, Z13, Z24
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z14, Z14
+	VPERMPS          Z1, Z17, Z15
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z14, Z14, Z16
+	VFMADD213PS      Z15, Z15, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
+	VSCALEFPS        Z10, Z16, Z16
 	VSCALEFPS        Z11, Z19, Z19
-	VMOVUPS          Z13, (SI)(R12*2)
-	VMOVUPS          Z15, 64(SI)(R12*2)
-	VMOVUPS          Z17, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z13, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VSCALEFPS        Z12, Z22, Z22
+	VSCALEFPS        Z13, Z25, Z25
+	VMOVUPS          Z16, (SI)(R12*2)
+	VMOVUPS          Z19, 64(SI)(R12*2)
+	VMOVUPS          Z22, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z16, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              addinmain
@@ -5899,33 +5751,33 @@ addinmaindone:
 
 addinsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD        (R8)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        (DX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD        (BX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	VMOVDQU16        Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VPMOVZXWD        (DI)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD        (R8)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD        (DX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD        (BX)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
+	VMOVDQU16        Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              addinsingle
@@ -5938,53 +5790,53 @@ addinsingledone:
 	DECQ             R13
 	KMOVW            R13, K1
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD.Z      (R8)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPMOVZXWD.Z      (BX)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD.Z      (R8)(R12*1), K1, Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VPMOVZXWD.Z      (BX)(R12*1), K1, Z11
+	VPSLLD           $0x10, Z11, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z7
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VDIVPS        Z3, Z7, Z7
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z9
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0xb1, X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  X5, Z5
+	VDIVPS        Z5, Z9, Z9
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -6003,16 +5855,16 @@ plain:
 	JLT  plainmaxmaindone
 
 plainmaxmain:
-	VMOVDQU16   (DI)(R12*1), Z3
-	VPSLLD      $0x10, Z3, Z2
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
-	VMAXPS      Z2, Z1, Z1
-	VMAXPS      Z3, Z1, Z1
-	VMOVDQU16   64(DI)(R12*1), Z3
-	VPSLLD      $0x10, Z3, Z2
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
-	VMAXPS      Z2, Z1, Z1
-	VMAXPS      Z3, Z1, Z1
+	VMOVDQU16   (DI)(R12*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMAXPS      Z4, Z3, Z3
+	VMAXPS      Z5, Z3, Z3
+	VMOVDQU16   64(DI)(R12*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMAXPS      Z4, Z3, Z3
+	VMAXPS      Z5, Z3, Z3
 	ADDQ        $+128, R12
 	SUBQ        $+64, CX
 	JGE         plainmaxmain
@@ -6023,9 +5875,9 @@ plainmaxmaindone:
 	JLT  plainmaxsingledone
 
 plainmaxsingle:
-	VPMOVZXWD (DI)(R12*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
+	VPMOVZXWD (DI)(R12*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+32, R12
 	SUBQ      $+16, CX
 	JGE       plainmaxsingle
@@ -6037,24 +5889,24 @@ plainmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VPMOVZXWD.Z  (DI)(R12*1), K1, Z2
-	VPSLLD       $0x10, Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VPMOVZXWD.Z  (DI)(R12*1), K1, Z4
+	VPSLLD       $0x10, Z4, Z4
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6063,14 +5915,14 @@ plainmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -6079,70 +5931,70 @@ plainmaxdone:
 plainalonemain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMAXPS           Z7, Z1, Z1
-	VMAXPS           Z8, Z1, Z1
-	VMOVDQU16        64(DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMAXPS           Z7, Z1, Z1
-	VMAXPS           Z8, Z1, Z1
-	VMOVDQU16        (DX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMOVDQU16        64(DX)(R12*1), Z10
+	VMOVDQU16        (DI)(R12*1), Z10
 	VPSLLD           $0x10, Z10, Z9
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z10
-	VREDUCEPS        $0x01, Z7, Z11
-	VREDUCEPS        $0x01, Z8, Z13
-	VREDUCEPS        $0x01, Z9, Z15
-	VREDUCEPS        $0x01, Z10, Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z12
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z14
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z13, Z14
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z17, Z18
-	VSCALEFPS        Z7, Z12, Z12
-	VSCALEFPS        Z8, Z14, Z14
-	VSCALEFPS        Z9, Z16, Z16
+	VMAXPS           Z9, Z3, Z3
+	VMAXPS           Z10, Z3, Z3
+	VMOVDQU16        64(DI)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z9
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMAXPS           Z9, Z3, Z3
+	VMAXPS           Z10, Z3, Z3
+	VMOVDQU16        (DX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z9
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMOVDQU16        64(DX)(R12*1), Z12
+	VPSLLD           $0x10, Z12, Z11
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z12
+	VADDPS.RD_SAE    Z9, Z0, Z13
+	VADDPS.RD_SAE    Z10, Z0, Z16
+	VADDPS.RD_SAE    Z11, Z0, Z19
+	VADDPS.RD_SAE    Z12, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z14
+	VREDUCEPS        $0x41, Z10, Z17
+	VREDUCEPS        $0x41, Z11, Z20
+	VREDUCEPS        $0x41, Z12, Z23
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z15
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z18
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z21
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z14, Z15
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z23, Z24
+	VMULPS           Z14, Z15, Z15
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z13, Z13
+	VPERMPS          Z1, Z16, Z14
+	VPERMPS          Z1, Z19, Z16
+	VPERMPS          Z1, Z22, Z17
+	VFMADD213PS      Z13, Z13, Z15
+	VFMADD213PS      Z14, Z14, Z18
+	VFMADD213PS      Z16, Z16, Z21
+	VFMADD213PS      Z17, Z17, Z24
+	VSCALEFPS        Z9, Z15, Z15
 	VSCALEFPS        Z10, Z18, Z18
-	VMOVUPS          Z12, (SI)(R12*2)
-	VMOVUPS          Z14, 64(SI)(R12*2)
-	VMOVUPS          Z16, 128(SI)(R12*2)
-	VMOVUPS          Z18, 192(SI)(R12*2)
-	VADDPS           Z12, Z3, Z3
-	VADDPS           Z14, Z4, Z4
-	VADDPS           Z16, Z5, Z5
+	VSCALEFPS        Z11, Z21, Z21
+	VSCALEFPS        Z12, Z24, Z24
+	VMOVUPS          Z15, (SI)(R12*2)
+	VMOVUPS          Z18, 64(SI)(R12*2)
+	VMOVUPS          Z21, 128(SI)(R12*2)
+	VMOVUPS          Z24, 192(SI)(R12*2)
+	VADDPS           Z15, Z5, Z5
 	VADDPS           Z18, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              plainalonemain
@@ -6154,23 +6006,23 @@ plainalonemaindone:
 
 plainalonesingle:
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        (DX)(R12*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VMOVUPS          Z9, (SI)(R12*2)
-	VADDPS           Z9, Z3, Z3
+	VPMOVZXWD        (DI)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VPMOVZXWD        (DX)(R12*1), Z9
+	VPSLLD           $0x10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VMOVUPS          Z12, (SI)(R12*2)
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              plainalonesingle
@@ -6183,41 +6035,41 @@ plainalonesingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)(R12*2)
-	VADDPS           Z8, Z3, K1, Z3
+	VPMOVZXWD.Z      (DI)(R12*1), K1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VPMOVZXWD.Z      (DX)(R12*1), K1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z4
+	VREDUCEPS        $0x41, Z9, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z10, Z11
+	VMULPS           Z10, Z11, Z11
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z11
+	VSCALEFPS        Z9, Z11, Z11
+	VMOVUPS          Z11, K1, (SI)(R12*2)
+	VADDPS           Z11, Z5, K1, Z5
 
 plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -6226,14 +6078,14 @@ plainrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -6246,86 +6098,86 @@ plainrow:
 plainntmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        64(DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        (DX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        64(DX)(R12*1), Z11
+	VMOVDQU16        (DI)(R12*1), Z11
 	VPSLLD           $0x10, Z11, Z10
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVUPS          (R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          64(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVNTDQ         Z12, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          192(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVNTDQ         Z12, 64(R11)(R12*1)
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z11
-	VREDUCEPS        $0x01, Z8, Z12
-	VREDUCEPS        $0x01, Z9, Z14
-	VREDUCEPS        $0x01, Z10, Z16
-	VREDUCEPS        $0x01, Z11, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z13
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
-	VSCALEFPS        Z8, Z13, Z13
-	VSCALEFPS        Z9, Z15, Z15
-	VSCALEFPS        Z10, Z17, Z17
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        64(DI)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        (DX)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMOVDQU16        64(DX)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          64(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVNTDQ         Z14, (R11)(R12*1)
+	VMOVUPS          128(R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          192(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVNTDQ         Z14, 64(R11)(R12*1)
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z13
+	VADDPS.RD_SAE    Z10, Z0, Z14
+	VADDPS.RD_SAE    Z11, Z0, Z17
+	VADDPS.RD_SAE    Z12, Z0, Z20
+	VADDPS.RD_SAE    Z13, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z15
+	VREDUCEPS        $0x41, Z11, Z18
+	VREDUCEPS        $0x41, Z12, Z21
+	VREDUCEPS        $0x41, Z13, Z24
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z14, Z14
+	VPERMPS          Z1, Z17, Z15
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z14, Z14, Z16
+	VFMADD213PS      Z15, Z15, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
+	VSCALEFPS        Z10, Z16, Z16
 	VSCALEFPS        Z11, Z19, Z19
-	VMOVUPS          Z13, (SI)(R12*2)
-	VMOVUPS          Z15, 64(SI)(R12*2)
-	VMOVUPS          Z17, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z13, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VSCALEFPS        Z12, Z22, Z22
+	VSCALEFPS        Z13, Z25, Z25
+	VMOVUPS          Z16, (SI)(R12*2)
+	VMOVUPS          Z19, 64(SI)(R12*2)
+	VMOVUPS          Z22, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z16, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              plainntmain
@@ -6337,27 +6189,27 @@ plainntmaindone:
 
 plainntsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        (DX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	VMOVNTDQ         Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VPMOVZXWD        (DI)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD        (DX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
+	VMOVNTDQ         Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              plainntsingle
@@ -6370,29 +6222,29 @@ plainntsingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 plainntdone:
 	JMP plainpassed
@@ -6406,86 +6258,86 @@ plainkept:
 plaininmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        64(DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMAXPS           Z8, Z1, Z1
-	VMAXPS           Z9, Z1, Z1
-	VMOVDQU16        (DX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z8
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z9, Z9
-	VMOVDQU16        64(DX)(R12*1), Z11
+	VMOVDQU16        (DI)(R12*1), Z11
 	VPSLLD           $0x10, Z11, Z10
 	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVUPS          (R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          64(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVDQU16        Z12, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z12
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          192(R10)(R12*2), Z13
-	VMULPS           Z7, Z13, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNE2PS2BF16 Z12, Z13, Z12
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z13
-	VPERMW           Z12, Z13, Z12
-	VMOVDQU16        Z12, 64(R11)(R12*1)
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z11
-	VREDUCEPS        $0x01, Z8, Z12
-	VREDUCEPS        $0x01, Z9, Z14
-	VREDUCEPS        $0x01, Z10, Z16
-	VREDUCEPS        $0x01, Z11, Z18
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z13
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z18, Z19
-	VSCALEFPS        Z8, Z13, Z13
-	VSCALEFPS        Z9, Z15, Z15
-	VSCALEFPS        Z10, Z17, Z17
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        64(DI)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMAXPS           Z10, Z3, Z3
+	VMAXPS           Z11, Z3, Z3
+	VMOVDQU16        (DX)(R12*1), Z11
+	VPSLLD           $0x10, Z11, Z10
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
+	VMOVDQU16        64(DX)(R12*1), Z13
+	VPSLLD           $0x10, Z13, Z12
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          64(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVDQU16        Z14, (R11)(R12*1)
+	VMOVUPS          128(R10)(R12*2), Z14
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          192(R10)(R12*2), Z15
+	VMULPS           Z9, Z15, Z15
+	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
+	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
+	VPERMW           Z14, Z15, Z14
+	VMOVDQU16        Z14, 64(R11)(R12*1)
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z13
+	VADDPS.RD_SAE    Z10, Z0, Z14
+	VADDPS.RD_SAE    Z11, Z0, Z17
+	VADDPS.RD_SAE    Z12, Z0, Z20
+	VADDPS.RD_SAE    Z13, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z15
+	VREDUCEPS        $0x41, Z11, Z18
+	VREDUCEPS        $0x41, Z12, Z21
+	VREDUCEPS        $0x41, Z13, Z24
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z14, Z14
+	VPERMPS          Z1, Z17, Z15
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z14, Z14, Z16
+	VFMADD213PS      Z15, Z15, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
+	VSCALEFPS        Z10, Z16, Z16
 	VSCALEFPS        Z11, Z19, Z19
-	VMOVUPS          Z13, (SI)(R12*2)
-	VMOVUPS          Z15, 64(SI)(R12*2)
-	VMOVUPS          Z17, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z13, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VSCALEFPS        Z12, Z22, Z22
+	VSCALEFPS        Z13, Z25, Z25
+	VMOVUPS          Z16, (SI)(R12*2)
+	VMOVUPS          Z19, 64(SI)(R12*2)
+	VMOVUPS          Z22, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z16, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              plaininmain
@@ -6497,27 +6349,27 @@ plaininmaindone:
 
 plaininsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        (DX)(R12*1), Z8
-	VPSLLD           $0x10, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z8, Y8
-	VMOVDQU16        Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VPMOVZXWD        (DI)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD        (DX)(R12*1), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
+	VMOVDQU16        Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              plaininsingle
@@ -6530,47 +6382,47 @@ plaininsingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
+	VPSLLD           $0x10, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z7
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VDIVPS        Z3, Z7, Z7
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z9
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0xb1, X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  X5, Z5
+	VDIVPS        Z5, Z9, Z9
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -6593,17 +6445,17 @@ rest:
 
 restntmain:
 	VMOVUPS  (R10)(R12*2), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVUPS  64(R10)(R12*2), Z1
-	VMULPS   Z7, Z1, Z1
+	VMULPS   Z9, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS  vecConstbf16avx512<>+104(SB), Z1
 	VPERMW   Z0, Z1, Z0
 	VMOVNTDQ Z0, (R11)(R12*1)
 	VMOVUPS  128(R10)(R12*2), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVUPS  192(R10)(R12*2), Z1
-	VMULPS   Z7, Z1, Z1
+	VMULPS   Z9, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS  vecConstbf16avx512<>+104(SB), Z1
 	VPERMW   Z0, Z1, Z0
@@ -6619,7 +6471,7 @@ restntmaindone:
 
 restntsingle:
 	VMOVUPS  (R10)(R12*2), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVNTDQ Y0, (R11)(R12*1)
 	ADDQ     $+32, R12
@@ -6634,7 +6486,7 @@ restntsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*2), K1, Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVDQU16 Y0, K1, (R11)(R12*1)
 
@@ -6649,17 +6501,17 @@ restkept:
 
 restinmain:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VMOVUPS   64(R10)(R12*2), Z1
-	VMULPS    Z7, Z1, Z1
+	VMULPS    Z9, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS   vecConstbf16avx512<>+104(SB), Z1
 	VPERMW    Z0, Z1, Z0
 	VMOVDQU16 Z0, (R11)(R12*1)
 	VMOVUPS   128(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VMOVUPS   192(R10)(R12*2), Z1
-	VMULPS    Z7, Z1, Z1
+	VMULPS    Z9, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS   vecConstbf16avx512<>+104(SB), Z1
 	VPERMW    Z0, Z1, Z0
@@ -6675,7 +6527,7 @@ restinmaindone:
 
 restinsingle:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVDQU16 Y0, (R11)(R12*1)
 	ADDQ      $+32, R12
@@ -6690,7 +6542,7 @@ restinsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*2), K1, Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVDQU16 Y0, K1, (R11)(R12*1)
 
@@ -6881,10 +6733,10 @@ TEXT ·vecRowSumsBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -6927,7 +6779,7 @@ stripsingledone:
 	KMOVW        R8, K1
 	VPMOVZXWD.Z  (DX)(DI*1), K1, Z4
 	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -6962,10 +6814,10 @@ TEXT ·vecRowMaxesBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -7008,7 +6860,7 @@ stripsingledone:
 	KMOVW        R8, K1
 	VPMOVZXWD.Z  (DX)(DI*1), K1, Z4
 	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -7042,24 +6894,26 @@ TEXT ·vecRowExpSumsBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
-	VBROADCASTSS vecConstbf16avx512<>+84(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z0
+	VMOVUPS      vecConstbf16avx512<>+16(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+84(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z3
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VMOVDQU16   (BX)(R8*1), Z3
-	VPSLLD      $0x10, Z3, Z2
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
-	VMAXPS      Z2, Z1, Z1
-	VMAXPS      Z3, Z1, Z1
-	VMOVDQU16   64(BX)(R8*1), Z3
-	VPSLLD      $0x10, Z3, Z2
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z3, Z3
-	VMAXPS      Z2, Z1, Z1
-	VMAXPS      Z3, Z1, Z1
+	VMOVDQU16   (BX)(R8*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMAXPS      Z4, Z3, Z3
+	VMAXPS      Z5, Z3, Z3
+	VMOVDQU16   64(BX)(R8*1), Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
+	VMAXPS      Z4, Z3, Z3
+	VMAXPS      Z5, Z3, Z3
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         maxmain
@@ -7070,9 +6924,9 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VPMOVZXWD (BX)(R8*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
+	VPMOVZXWD (BX)(R8*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+32, R8
 	SUBQ      $+16, CX
 	JGE       maxsingle
@@ -7084,35 +6938,35 @@ maxsingledone:
 	SHLQ         CL, R9
 	DECQ         R9
 	KMOVW        R9, K1
-	VPMOVZXWD.Z  (BX)(R8*1), K1, Z2
-	VPSLLD       $0x10, Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+960(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VPMOVZXWD.Z  (BX)(R8*1), K1, Z4
+	VPSLLD       $0x10, Z4, Z4
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, (DX)
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMOVSS        X3, (DX)
 	ADDQ          $+4, DX
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstbf16avx512<>+960(SB), Z1
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
 	LEAQ          (BX)(SI*1), R9
-	LEAQ          16384(R9), R10
+	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -7121,68 +6975,68 @@ row:
 expmain:
 	PREFETCHT1       (R10)(R8*1)
 	PREFETCHT1       64(R10)(R8*1)
-	VMOVDQU16        (R9)(R8*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMAXPS           Z7, Z1, Z1
-	VMAXPS           Z8, Z1, Z1
-	VMOVDQU16        64(R9)(R8*1), Z8
-	VPSLLD           $0x10, Z8, Z7
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z8, Z8
-	VMAXPS           Z7, Z1, Z1
-	VMAXPS           Z8, Z1, Z1
-	VPMOVZXWD        (BX)(R8*1), Z7
-	VPMOVZXWD        32(BX)(R8*1), Z10
-	VPMOVZXWD        64(BX)(R8*1), Z13
-	VPMOVZXWD        96(BX)(R8*1), Z16
-	VPSLLD           $0x10, Z7, Z7
-	VPSLLD           $0x10, Z10, Z10
+	VMOVDQU16        (R9)(R8*1), Z10
+	VPSLLD           $0x10, Z10, Z9
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMAXPS           Z9, Z3, Z3
+	VMAXPS           Z10, Z3, Z3
+	VMOVDQU16        64(R9)(R8*1), Z10
+	VPSLLD           $0x10, Z10, Z9
+	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
+	VMAXPS           Z9, Z3, Z3
+	VMAXPS           Z10, Z3, Z3
+	VPMOVZXWD        (BX)(R8*1), Z9
+	VPMOVZXWD        32(BX)(R8*1), Z13
+	VPMOVZXWD        64(BX)(R8*1), Z17
+	VPMOVZXWD        96(BX)(R8*1), Z21
+	VPSLLD           $0x10, Z9, Z9
 	VPSLLD           $0x10, Z13, Z13
-	VPSLLD           $0x10, Z16, Z16
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z13
-	VFMSUB213PS      Z2, Z0, Z16
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z10, Z11
-	VREDUCEPS        $0x01, Z13, Z14
-	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z12
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z17, Z18
-	VSCALEFPS        Z7, Z9, Z9
-	VSCALEFPS        Z10, Z12, Z12
-	VSCALEFPS        Z13, Z15, Z15
-	VSCALEFPS        Z16, Z18, Z18
-	VADDPS           Z9, Z3, Z3
-	VADDPS           Z12, Z4, Z4
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
+	VPSLLD           $0x10, Z17, Z17
+	VPSLLD           $0x10, Z21, Z21
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z17
+	VFMSUB213PS      Z4, Z2, Z21
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z13, Z0, Z14
+	VADDPS.RD_SAE    Z17, Z0, Z18
+	VADDPS.RD_SAE    Z21, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z11
+	VREDUCEPS        $0x41, Z13, Z15
+	VREDUCEPS        $0x41, Z17, Z19
+	VREDUCEPS        $0x41, Z21, Z23
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z20
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z19, Z20, Z20
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z14, Z11
+	VPERMPS          Z1, Z18, Z14
+	VPERMPS          Z1, Z22, Z15
+	VFMADD213PS      Z10, Z10, Z12
+	VFMADD213PS      Z11, Z11, Z16
+	VFMADD213PS      Z14, Z14, Z20
+	VFMADD213PS      Z15, Z15, Z24
+	VSCALEFPS        Z9, Z12, Z12
+	VSCALEFPS        Z13, Z16, Z16
+	VSCALEFPS        Z17, Z20, Z20
+	VSCALEFPS        Z21, Z24, Z24
+	VADDPS           Z12, Z5, Z5
+	VADDPS           Z16, Z6, Z6
+	VADDPS           Z20, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+128, R8
 	SUBQ             $+64, CX
 	JGE              expmain
@@ -7194,22 +7048,22 @@ expmaindone:
 
 expsingle:
 	PREFETCHT1       (R10)(R8*1)
-	VPMOVZXWD        (R9)(R8*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD        (BX)(R8*1), Z7
-	VPSLLD           $0x10, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VADDPS           Z9, Z3, Z3
+	VPMOVZXWD        (R9)(R8*1), Z9
+	VPSLLD           $0x10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VPMOVZXWD        (BX)(R8*1), Z9
+	VPSLLD           $0x10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+32, R8
 	SUBQ             $+16, CX
 	JGE              expsingle
@@ -7222,51 +7076,51 @@ expsingledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
-	VPMOVZXWD.Z      (R9)(R8*1), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+960(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VPMOVZXWD.Z      (BX)(R8*1), K1, Z7
-	VPSLLD           $0x10, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VADDPS           Z9, Z3, K1, Z3
+	VPMOVZXWD.Z      (R9)(R8*1), K1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VPMOVZXWD.Z      (BX)(R8*1), K1, Z9
+	VPSLLD           $0x10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VADDPS           Z12, Z5, K1, Z5
 
 expdone:
-	VADDPS           Z5, Z3, Z3
-	VADDPS           Z6, Z4, Z4
-	VADDPS           Z4, Z3, Z3
-	VEXTRACTF64X4    $0x01, Z3, Y4
-	VADDPS           Y4, Y3, Y3
-	VEXTRACTF128     $0x01, Y3, X4
-	VADDPS           X4, X3, X3
-	VPERMILPS        $0x4e, X3, X4
-	VADDPS           X4, X3, X3
-	VPERMILPS        $0xb1, X3, X4
-	VADDPS           X4, X3, X3
-	VBROADCASTSS     X3, Z3
-	VBROADCASTSS     -4(DX), Z4
-	VFNMADD213PS     Z2, Z0, Z4
-	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstbf16avx512<>+964(SB), Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+968(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+972(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+976(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+980(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+628(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z5
-	VSCALEFPS        Z4, Z5, Z5
-	VMULPS           Z5, Z3, Z3
-	VMOVSS           X3, (AX)
+	VADDPS           Z7, Z5, Z5
+	VADDPS           Z8, Z6, Z6
+	VADDPS           Z6, Z5, Z5
+	VEXTRACTF64X4    $0x01, Z5, Y6
+	VADDPS           Y6, Y5, Y5
+	VEXTRACTF128     $0x01, Y5, X6
+	VADDPS           X6, X5, X5
+	VPERMILPS        $0x4e, X5, X6
+	VADDPS           X6, X5, X5
+	VPERMILPS        $0xb1, X5, X6
+	VADDPS           X6, X5, X5
+	VBROADCASTSS     X5, Z5
+	VBROADCASTSS     -4(DX), Z6
+	VFNMADD213PS     Z4, Z2, Z6
+	VADDPS.RD_SAE    Z6, Z0, Z4
+	VREDUCEPS        $0x41, Z6, Z7
+	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z7, Z8
+	VMULPS           Z7, Z8, Z8
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z8
+	VSCALEFPS        Z6, Z8, Z8
+	VMULPS           Z8, Z5, Z5
+	VMOVSS           X5, (AX)
 	ADDQ             $+4, AX
 	CMPQ             R9, BX
 	MOVQ             R9, BX
@@ -7280,20 +7134,20 @@ TEXT ·vecRowDistanceBF16AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
-	PREFETCHT1  8256(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13376(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
+	PREFETCHT1  13376(DX)(BX*1)
 	VMOVDQU16   (AX)(BX*1), Z5
 	VPSLLD      $0x10, Z5, Z4
 	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
@@ -7324,8 +7178,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VPMOVZXWD   (AX)(BX*1), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VPMOVZXWD   (DX)(BX*1), Z5
@@ -7343,8 +7197,8 @@ stripsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VPMOVZXWD.Z (AX)(BX*1), K1, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VPMOVZXWD.Z (DX)(BX*1), K1, Z5
@@ -7385,17 +7239,17 @@ TEXT ·vecLayerNormBF16AVX512(SB), NOSPLIT, $0-69
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
 	VPMOVZXWD     (BX), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VADDPS        Z10, Z1, Z1
@@ -7417,11 +7271,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -7521,7 +7375,7 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
@@ -7542,17 +7396,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
 	VPMOVZXWD     (BX), Z12
 	VPSLLD        $0x10, Z12, Z12
 	VADDPS        Z12, Z1, Z1
@@ -7574,11 +7428,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -7595,7 +7449,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+56(FP), CX
@@ -8027,17 +7881,17 @@ TEXT ·vecAddLayerNormBF16AVX512(SB), NOSPLIT, $0-93
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
 	VPMOVZXWD     (BX), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VADDPS        Z10, Z1, Z1
@@ -8071,11 +7925,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -8229,7 +8083,7 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
@@ -8250,17 +8104,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
 	VPMOVZXWD     (BX), Z12
 	VPSLLD        $0x10, Z12, Z12
 	VADDPS        Z12, Z1, Z1
@@ -8294,11 +8148,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+984(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -8324,7 +8178,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+80(FP), CX
@@ -8334,9 +8188,9 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	PREFETCHT1  64(SI)(R8*1)
-	PREFETCHT1  8256(R11)(R8*1)
+	PREFETCHT1  13376(R11)(R8*1)
 	VPMOVZXWD   (BX)(R8*1), Z12
 	VPSLLD      $0x10, Z12, Z12
 	VPMOVZXWD   (R11)(R8*1), Z13
@@ -8412,7 +8266,7 @@ bothntmaindone:
 
 bothntsingle:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VPMOVZXWD   (BX)(R8*1), Z12
 	VPSLLD      $0x10, Z12, Z12
 	VPMOVZXWD   (R11)(R8*1), Z13
@@ -8442,7 +8296,7 @@ bothntsingledone:
 	DECQ        R13
 	KMOVW       R13, K1
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VPMOVZXWD.Z (BX)(R8*1), K1, Z12
 	VPSLLD      $0x10, Z12, Z12
 	VPMOVZXWD.Z (R11)(R8*1), K1, Z13
@@ -8798,14 +8652,14 @@ TEXT ·vecRMSNormBF16AVX512(SB), NOSPLIT, $0-61
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -8885,20 +8739,20 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
 	JNE          bothkept
 	LEAQ         (BX)(DI*1), CX
-	LEAQ         8192(BX), SI
+	LEAQ         13312(BX), SI
 	CMPQ         SI, CX
 	CMOVQLT      CX, SI
 	MOVQ         n+48(FP), CX
@@ -9246,14 +9100,14 @@ TEXT ·vecLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10083,14 +9937,14 @@ TEXT ·vecAddLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10775,14 +10629,14 @@ TEXT ·vecRMSNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         next+24(FP), BX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSS scale+68(FP), Z8
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -11402,13 +11256,13 @@ TEXT ·vecDropoutBF16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstbf16avx512<>+988(SB), Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+1052(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+1056(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+1060(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+1068(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+1072(SB), Z8
+	VPADDD       vecConstbf16avx512<>+1084(SB), Z2, Z2
+	VBROADCASTSS vecConstbf16avx512<>+1148(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1152(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+1156(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+1160(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+1164(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+1168(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -11635,14 +11489,14 @@ TEXT ·vecAddGeluDropoutBF16AVX512(SB), NOSPLIT, $0-45
 	MOVQ         src+8(FP), DX
 	MOVQ         n+24(FP), CX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSS vecConstbf16avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+224(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+228(SB), Z2
-	VMOVUPS      vecConstbf16avx512<>+232(SB), Z3
-	VMOVUPS      vecConstbf16avx512<>+296(SB), Z4
-	VMOVUPS      vecConstbf16avx512<>+360(SB), Z5
-	VMOVUPS      vecConstbf16avx512<>+424(SB), Z6
-	VMOVUPS      vecConstbf16avx512<>+488(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+172(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+336(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+400(SB), Z4
+	VMOVUPS      vecConstbf16avx512<>+464(SB), Z5
+	VMOVUPS      vecConstbf16avx512<>+528(SB), Z6
+	VMOVUPS      vecConstbf16avx512<>+592(SB), Z7
 	VBROADCASTSS scale+32(FP), Z8
 	MOVL         least+36(FP), SI
 	VMOVD        SI, X9
@@ -11650,11 +11504,11 @@ TEXT ·vecAddGeluDropoutBF16AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstbf16avx512<>+988(SB), Z10, Z10
-	VBROADCASTSS vecConstbf16avx512<>+1052(SB), Z11
-	VBROADCASTSS vecConstbf16avx512<>+1056(SB), Z12
-	VBROADCASTSS vecConstbf16avx512<>+1060(SB), Z13
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z14
+	VPADDD       vecConstbf16avx512<>+1084(SB), Z10, Z10
+	VBROADCASTSS vecConstbf16avx512<>+1148(SB), Z11
+	VBROADCASTSS vecConstbf16avx512<>+1152(SB), Z12
+	VBROADCASTSS vecConstbf16avx512<>+1156(SB), Z13
+	VBROADCASTSS vecConstbf16avx512<>+1160(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -11701,12 +11555,12 @@ nt:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -11785,12 +11639,12 @@ main:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -11849,9 +11703,9 @@ single:
 	VRANGEPS         $0x0a, Z1, Z15, Z16
 	VMAXPS           Z15, Z0, Z15
 	VMOVAPS          Z2, Z17
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z16, Z17
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z16, Z17
 	VSUBPS           Z2, Z17, Z18
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z16, Z18
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z16, Z18
 	VPERMPS          Z7, Z17, Z19
 	VPERMPS          Z6, Z17, Z20
 	VFMADD213PS      Z20, Z18, Z19
@@ -11898,9 +11752,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z11, Z1
 	VMAXPS           Z11, Z0, Z0
 	VMOVAPS          Z2, Z11
-	VFMADD231PS.BCST vecConstbf16avx512<>+552(SB), Z1, Z11
+	VFMADD231PS.BCST vecConstbf16avx512<>+656(SB), Z1, Z11
 	VSUBPS           Z2, Z11, Z2
-	VFMSUB231PS.BCST vecConstbf16avx512<>+552(SB), Z1, Z2
+	VFMSUB231PS.BCST vecConstbf16avx512<>+656(SB), Z1, Z2
 	VPERMPS          Z7, Z11, Z7
 	VPERMPS          Z6, Z11, Z6
 	VFMADD213PS      Z6, Z2, Z7
@@ -11964,231 +11818,255 @@ DATA vecConstbf16avx512<>+152(SB)/4, $0x001c000c
 DATA vecConstbf16avx512<>+156(SB)/4, $0x001d000d
 DATA vecConstbf16avx512<>+160(SB)/4, $0x001e000e
 DATA vecConstbf16avx512<>+164(SB)/4, $0x001f000f
-DATA vecConstbf16avx512<>+168(SB)/4, $0x41200000
-DATA vecConstbf16avx512<>+172(SB)/4, $0x4b40007f
-DATA vecConstbf16avx512<>+176(SB)/4, $0x40000000
-DATA vecConstbf16avx512<>+180(SB)/4, $0x3db5f604
-DATA vecConstbf16avx512<>+184(SB)/4, $0x7fffffff
-DATA vecConstbf16avx512<>+188(SB)/4, $0x4038aa3b
-DATA vecConstbf16avx512<>+192(SB)/4, $0x3eb17218
-DATA vecConstbf16avx512<>+196(SB)/4, $0x3e8913b5
-DATA vecConstbf16avx512<>+200(SB)/4, $0x3f2aab3a
-DATA vecConstbf16avx512<>+204(SB)/4, $0x3faaaa58
-DATA vecConstbf16avx512<>+208(SB)/4, $0x3fffffff
-DATA vecConstbf16avx512<>+212(SB)/4, $0x80000000
-DATA vecConstbf16avx512<>+216(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+220(SB)/4, $0xff80ff80
-DATA vecConstbf16avx512<>+224(SB)/4, $0x40adcb09
-DATA vecConstbf16avx512<>+228(SB)/4, $0x4b400000
-DATA vecConstbf16avx512<>+232(SB)/4, $0x3f000000
-DATA vecConstbf16avx512<>+236(SB)/4, $0x3eb7a102
-DATA vecConstbf16avx512<>+240(SB)/4, $0x3e701e49
-DATA vecConstbf16avx512<>+244(SB)/4, $0x3e0e05bb
-DATA vecConstbf16avx512<>+248(SB)/4, $0x3d9714b4
-DATA vecConstbf16avx512<>+252(SB)/4, $0x3d0fdb35
-DATA vecConstbf16avx512<>+256(SB)/4, $0x3c74526d
-DATA vecConstbf16avx512<>+260(SB)/4, $0x3bb88181
-DATA vecConstbf16avx512<>+264(SB)/4, $0x3af74280
-DATA vecConstbf16avx512<>+268(SB)/4, $0x3a12bdfa
-DATA vecConstbf16avx512<>+272(SB)/4, $0x391a0bc9
-DATA vecConstbf16avx512<>+276(SB)/4, $0x380edbd0
-DATA vecConstbf16avx512<>+280(SB)/4, $0x36e9da1c
-DATA vecConstbf16avx512<>+284(SB)/4, $0x35a8cb13
-DATA vecConstbf16avx512<>+288(SB)/4, $0x3456bf3d
-DATA vecConstbf16avx512<>+292(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+296(SB)/4, $0xbe13e931
-DATA vecConstbf16avx512<>+300(SB)/4, $0xbe0a86b6
-DATA vecConstbf16avx512<>+304(SB)/4, $0xbde3988d
-DATA vecConstbf16avx512<>+308(SB)/4, $0xbda3ff16
-DATA vecConstbf16avx512<>+312(SB)/4, $0xbd4f4cf5
-DATA vecConstbf16avx512<>+316(SB)/4, $0xbce5d7d1
-DATA vecConstbf16avx512<>+320(SB)/4, $0xbc5f862a
-DATA vecConstbf16avx512<>+324(SB)/4, $0xbbbeaae6
-DATA vecConstbf16avx512<>+328(SB)/4, $0xbb0ea78e
-DATA vecConstbf16avx512<>+332(SB)/4, $0xba3b3b00
-DATA vecConstbf16avx512<>+336(SB)/4, $0xb95788aa
-DATA vecConstbf16avx512<>+340(SB)/4, $0xb8599e88
-DATA vecConstbf16avx512<>+344(SB)/4, $0xb740b727
-DATA vecConstbf16avx512<>+348(SB)/4, $0xb615ae59
-DATA vecConstbf16avx512<>+352(SB)/4, $0xb4cbece4
-DATA vecConstbf16avx512<>+356(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+360(SB)/4, $0xb6c7db3d
-DATA vecConstbf16avx512<>+364(SB)/4, $0x3c114693
-DATA vecConstbf16avx512<>+368(SB)/4, $0x3c6eafbd
-DATA vecConstbf16avx512<>+372(SB)/4, $0x3c80fdc1
-DATA vecConstbf16avx512<>+376(SB)/4, $0x3c59678e
-DATA vecConstbf16avx512<>+380(SB)/4, $0x3c16a7bb
-DATA vecConstbf16avx512<>+384(SB)/4, $0x3bafd190
-DATA vecConstbf16avx512<>+388(SB)/4, $0x3b2ef943
-DATA vecConstbf16avx512<>+392(SB)/4, $0x3a959e44
-DATA vecConstbf16avx512<>+396(SB)/4, $0x39dcec76
-DATA vecConstbf16avx512<>+400(SB)/4, $0x390d4b81
-DATA vecConstbf16avx512<>+404(SB)/4, $0x381cefb3
-DATA vecConstbf16avx512<>+408(SB)/4, $0x37179eec
-DATA vecConstbf16avx512<>+412(SB)/4, $0x35ff2c4a
-DATA vecConstbf16avx512<>+416(SB)/4, $0x34bb365c
-DATA vecConstbf16avx512<>+420(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+424(SB)/4, $0x3b5105cb
-DATA vecConstbf16avx512<>+428(SB)/4, $0x3b276e87
-DATA vecConstbf16avx512<>+432(SB)/4, $0x3a974a0f
-DATA vecConstbf16avx512<>+436(SB)/4, $0xb99ff383
-DATA vecConstbf16avx512<>+440(SB)/4, $0xba9d88a5
-DATA vecConstbf16avx512<>+444(SB)/4, $0xbab601c3
-DATA vecConstbf16avx512<>+448(SB)/4, $0xba91120f
-DATA vecConstbf16avx512<>+452(SB)/4, $0xba352449
-DATA vecConstbf16avx512<>+456(SB)/4, $0xb9b97423
-DATA vecConstbf16avx512<>+460(SB)/4, $0xb91f2854
-DATA vecConstbf16avx512<>+464(SB)/4, $0xb867e247
-DATA vecConstbf16avx512<>+468(SB)/4, $0xb79084d0
-DATA vecConstbf16avx512<>+472(SB)/4, $0xb69aef66
-DATA vecConstbf16avx512<>+476(SB)/4, $0xb58f6658
-DATA vecConstbf16avx512<>+480(SB)/4, $0xb465cd12
-DATA vecConstbf16avx512<>+484(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+488(SB)/4, $0xb8a13146
-DATA vecConstbf16avx512<>+492(SB)/4, $0xb99061ab
-DATA vecConstbf16avx512<>+496(SB)/4, $0xb9cd0c05
-DATA vecConstbf16avx512<>+500(SB)/4, $0xb9a35d5c
-DATA vecConstbf16avx512<>+504(SB)/4, $0xb909a1bb
-DATA vecConstbf16avx512<>+508(SB)/4, $0x37de70b7
-DATA vecConstbf16avx512<>+512(SB)/4, $0x38d1074f
-DATA vecConstbf16avx512<>+516(SB)/4, $0x38d07a0b
-DATA vecConstbf16avx512<>+520(SB)/4, $0x388d07e0
-DATA vecConstbf16avx512<>+524(SB)/4, $0x3813e5ed
-DATA vecConstbf16avx512<>+528(SB)/4, $0x377c5677
-DATA vecConstbf16avx512<>+532(SB)/4, $0x36b34c9e
-DATA vecConstbf16avx512<>+536(SB)/4, $0x35d7231f
-DATA vecConstbf16avx512<>+540(SB)/4, $0x34dbd8d1
-DATA vecConstbf16avx512<>+544(SB)/4, $0x33c077a2
-DATA vecConstbf16avx512<>+548(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+552(SB)/4, $0x4030c30c
-DATA vecConstbf16avx512<>+556(SB)/4, $0x42ae0000
-DATA vecConstbf16avx512<>+560(SB)/4, $0xc2ae0000
-DATA vecConstbf16avx512<>+564(SB)/4, $0x3f800000
-DATA vecConstbf16avx512<>+568(SB)/4, $0x3f7daac3
-DATA vecConstbf16avx512<>+572(SB)/4, $0x3f7b95c2
-DATA vecConstbf16avx512<>+576(SB)/4, $0x3f79c3d3
-DATA vecConstbf16avx512<>+580(SB)/4, $0x3f7837f0
-DATA vecConstbf16avx512<>+584(SB)/4, $0x3f76f532
-DATA vecConstbf16avx512<>+588(SB)/4, $0x3f75fed7
-DATA vecConstbf16avx512<>+592(SB)/4, $0x3f75583f
-DATA vecConstbf16avx512<>+596(SB)/4, $0x3f7504f3
-DATA vecConstbf16avx512<>+600(SB)/4, $0x3f7508a4
-DATA vecConstbf16avx512<>+604(SB)/4, $0x3f75672a
-DATA vecConstbf16avx512<>+608(SB)/4, $0x3f76248c
-DATA vecConstbf16avx512<>+612(SB)/4, $0x3f7744fd
-DATA vecConstbf16avx512<>+616(SB)/4, $0x3f78ccdf
-DATA vecConstbf16avx512<>+620(SB)/4, $0x3f7ac0c7
-DATA vecConstbf16avx512<>+624(SB)/4, $0x3f7d257d
-DATA vecConstbf16avx512<>+628(SB)/4, $0x3f317218
-DATA vecConstbf16avx512<>+632(SB)/4, $0x40a3dcb1
-DATA vecConstbf16avx512<>+636(SB)/4, $0x3f000000
-DATA vecConstbf16avx512<>+640(SB)/4, $0x3ebb9b8c
-DATA vecConstbf16avx512<>+644(SB)/4, $0x3e7d64ad
-DATA vecConstbf16avx512<>+648(SB)/4, $0x3e1cb729
-DATA vecConstbf16avx512<>+652(SB)/4, $0x3db09238
-DATA vecConstbf16avx512<>+656(SB)/4, $0x3d34352b
-DATA vecConstbf16avx512<>+660(SB)/4, $0x3ca576b7
-DATA vecConstbf16avx512<>+664(SB)/4, $0x3c0776f9
-DATA vecConstbf16avx512<>+668(SB)/4, $0x3b438c00
-DATA vecConstbf16avx512<>+672(SB)/4, $0x3a758433
-DATA vecConstbf16avx512<>+676(SB)/4, $0x39840abb
-DATA vecConstbf16avx512<>+680(SB)/4, $0x386f73b6
-DATA vecConstbf16avx512<>+684(SB)/4, $0x3733fef7
-DATA vecConstbf16avx512<>+688(SB)/4, $0x35dc936d
-DATA vecConstbf16avx512<>+692(SB)/4, $0x34589e3a
-DATA vecConstbf16avx512<>+696(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+700(SB)/4, $0xbe0b757c
-DATA vecConstbf16avx512<>+704(SB)/4, $0xbe03878b
-DATA vecConstbf16avx512<>+708(SB)/4, $0xbddcc0d9
-DATA vecConstbf16avx512<>+712(SB)/4, $0xbda4f649
-DATA vecConstbf16avx512<>+716(SB)/4, $0xbd5bc41e
-DATA vecConstbf16avx512<>+720(SB)/4, $0xbd02886d
-DATA vecConstbf16avx512<>+724(SB)/4, $0xbc8a0629
-DATA vecConstbf16avx512<>+728(SB)/4, $0xbc013f90
-DATA vecConstbf16avx512<>+732(SB)/4, $0xbb5477bc
-DATA vecConstbf16avx512<>+736(SB)/4, $0xba9766f4
-DATA vecConstbf16avx512<>+740(SB)/4, $0xb9b84dba
-DATA vecConstbf16avx512<>+744(SB)/4, $0xb8bc843b
-DATA vecConstbf16avx512<>+748(SB)/4, $0xb79f47ef
-DATA vecConstbf16avx512<>+752(SB)/4, $0xb65a86ca
-DATA vecConstbf16avx512<>+756(SB)/4, $0xb4ef3d66
-DATA vecConstbf16avx512<>+760(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+764(SB)/4, $0xb6988f97
-DATA vecConstbf16avx512<>+768(SB)/4, $0x3bf64697
-DATA vecConstbf16avx512<>+772(SB)/4, $0x3c4e2fdc
-DATA vecConstbf16avx512<>+776(SB)/4, $0x3c66448b
-DATA vecConstbf16avx512<>+780(SB)/4, $0x3c4bbe7d
-DATA vecConstbf16avx512<>+784(SB)/4, $0x3c170d84
-DATA vecConstbf16avx512<>+788(SB)/4, $0x3bc06292
-DATA vecConstbf16avx512<>+792(SB)/4, $0x3b548be3
-DATA vecConstbf16avx512<>+796(SB)/4, $0x3acb9c2b
-DATA vecConstbf16avx512<>+800(SB)/4, $0x3a27c820
-DATA vecConstbf16avx512<>+804(SB)/4, $0x396ac78a
-DATA vecConstbf16avx512<>+808(SB)/4, $0x38894783
-DATA vecConstbf16avx512<>+812(SB)/4, $0x3783e6ff
-DATA vecConstbf16avx512<>+816(SB)/4, $0x364cb149
-DATA vecConstbf16avx512<>+820(SB)/4, $0x34fc2702
-DATA vecConstbf16avx512<>+824(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+828(SB)/4, $0x3b2fe467
-DATA vecConstbf16avx512<>+832(SB)/4, $0x3b10066b
-DATA vecConstbf16avx512<>+836(SB)/4, $0x3a90a470
-DATA vecConstbf16avx512<>+840(SB)/4, $0xb8b397c2
-DATA vecConstbf16avx512<>+844(SB)/4, $0xba6914b1
-DATA vecConstbf16avx512<>+848(SB)/4, $0xba97648b
-DATA vecConstbf16avx512<>+852(SB)/4, $0xba85d71f
-DATA vecConstbf16avx512<>+856(SB)/4, $0xba3c3c30
-DATA vecConstbf16avx512<>+860(SB)/4, $0xb9dc858a
-DATA vecConstbf16avx512<>+864(SB)/4, $0xb959a635
-DATA vecConstbf16avx512<>+868(SB)/4, $0xb8b42521
-DATA vecConstbf16avx512<>+872(SB)/4, $0xb7f70bbe
-DATA vecConstbf16avx512<>+876(SB)/4, $0xb70a348f
-DATA vecConstbf16avx512<>+880(SB)/4, $0xb5f848b3
-DATA vecConstbf16avx512<>+884(SB)/4, $0xb4b02e6b
-DATA vecConstbf16avx512<>+888(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+892(SB)/4, $0xb875e991
-DATA vecConstbf16avx512<>+896(SB)/4, $0xb95e6c3e
-DATA vecConstbf16avx512<>+900(SB)/4, $0xb9a2bacb
-DATA vecConstbf16avx512<>+904(SB)/4, $0xb98a046f
-DATA vecConstbf16avx512<>+908(SB)/4, $0xb90af85e
-DATA vecConstbf16avx512<>+912(SB)/4, $0xb6ecc57e
-DATA vecConstbf16avx512<>+916(SB)/4, $0x3885f57d
-DATA vecConstbf16avx512<>+920(SB)/4, $0x38a87cc1
-DATA vecConstbf16avx512<>+924(SB)/4, $0x3888e80d
-DATA vecConstbf16avx512<>+928(SB)/4, $0x382c80a2
-DATA vecConstbf16avx512<>+932(SB)/4, $0x37af626f
-DATA vecConstbf16avx512<>+936(SB)/4, $0x37105a3f
-DATA vecConstbf16avx512<>+940(SB)/4, $0x363e9ff5
-DATA vecConstbf16avx512<>+944(SB)/4, $0x35475486
-DATA vecConstbf16avx512<>+948(SB)/4, $0x3422bd9c
-DATA vecConstbf16avx512<>+952(SB)/4, $0x00000000
-DATA vecConstbf16avx512<>+956(SB)/4, $0x403b7989
-DATA vecConstbf16avx512<>+960(SB)/4, $0xff800000
-DATA vecConstbf16avx512<>+964(SB)/4, $0x3959887c
-DATA vecConstbf16avx512<>+968(SB)/4, $0x3aa697e0
-DATA vecConstbf16avx512<>+972(SB)/4, $0x3c1e1dc4
-DATA vecConstbf16avx512<>+976(SB)/4, $0x3d63505e
-DATA vecConstbf16avx512<>+980(SB)/4, $0x3e75fe1a
-DATA vecConstbf16avx512<>+984(SB)/4, $0x3c800000
-DATA vecConstbf16avx512<>+988(SB)/4, $0x9e3779b9
-DATA vecConstbf16avx512<>+992(SB)/4, $0x3c6ef372
-DATA vecConstbf16avx512<>+996(SB)/4, $0xdaa66d2b
-DATA vecConstbf16avx512<>+1000(SB)/4, $0x78dde6e4
-DATA vecConstbf16avx512<>+1004(SB)/4, $0x1715609d
-DATA vecConstbf16avx512<>+1008(SB)/4, $0xb54cda56
-DATA vecConstbf16avx512<>+1012(SB)/4, $0x5384540f
-DATA vecConstbf16avx512<>+1016(SB)/4, $0xf1bbcdc8
-DATA vecConstbf16avx512<>+1020(SB)/4, $0x8ff34781
-DATA vecConstbf16avx512<>+1024(SB)/4, $0x2e2ac13a
-DATA vecConstbf16avx512<>+1028(SB)/4, $0xcc623af3
-DATA vecConstbf16avx512<>+1032(SB)/4, $0x6a99b4ac
-DATA vecConstbf16avx512<>+1036(SB)/4, $0x08d12e65
-DATA vecConstbf16avx512<>+1040(SB)/4, $0xa708a81e
-DATA vecConstbf16avx512<>+1044(SB)/4, $0x454021d7
-DATA vecConstbf16avx512<>+1048(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+1052(SB)/4, $0x85ebca6b
-DATA vecConstbf16avx512<>+1056(SB)/4, $0xc2b2ae35
-DATA vecConstbf16avx512<>+1060(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+1064(SB)/4, $0xc6ef3720
-DATA vecConstbf16avx512<>+1068(SB)/4, $0xaa66d2b0
-DATA vecConstbf16avx512<>+1072(SB)/4, $0x8dde6e40
-GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1076
+DATA vecConstbf16avx512<>+168(SB)/4, $0x41f80000
+DATA vecConstbf16avx512<>+172(SB)/4, $0x4b400000
+DATA vecConstbf16avx512<>+176(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+180(SB)/4, $0x3e936a32
+DATA vecConstbf16avx512<>+184(SB)/4, $0x3f082145
+DATA vecConstbf16avx512<>+188(SB)/4, $0x3f35f9e8
+DATA vecConstbf16avx512<>+192(SB)/4, $0x3f543e90
+DATA vecConstbf16avx512<>+196(SB)/4, $0x3f66d8c6
+DATA vecConstbf16avx512<>+200(SB)/4, $0x3f71c7d8
+DATA vecConstbf16avx512<>+204(SB)/4, $0x3f780a15
+DATA vecConstbf16avx512<>+208(SB)/4, $0x3f7b915d
+DATA vecConstbf16avx512<>+212(SB)/4, $0x3f7d8a3b
+DATA vecConstbf16avx512<>+216(SB)/4, $0x3f7ea30e
+DATA vecConstbf16avx512<>+220(SB)/4, $0x3f7f3ed8
+DATA vecConstbf16avx512<>+224(SB)/4, $0x3f7f9522
+DATA vecConstbf16avx512<>+228(SB)/4, $0x3f7fc4e5
+DATA vecConstbf16avx512<>+232(SB)/4, $0x3f7fdf50
+DATA vecConstbf16avx512<>+236(SB)/4, $0x3f7feded
+DATA vecConstbf16avx512<>+240(SB)/4, $0x3f7ff602
+DATA vecConstbf16avx512<>+244(SB)/4, $0x3f7ffa79
+DATA vecConstbf16avx512<>+248(SB)/4, $0x3f7ffcf2
+DATA vecConstbf16avx512<>+252(SB)/4, $0x3f7ffe50
+DATA vecConstbf16avx512<>+256(SB)/4, $0x3f7fff11
+DATA vecConstbf16avx512<>+260(SB)/4, $0x3f7fff7c
+DATA vecConstbf16avx512<>+264(SB)/4, $0x3f7fffb7
+DATA vecConstbf16avx512<>+268(SB)/4, $0x3f7fffd8
+DATA vecConstbf16avx512<>+272(SB)/4, $0x3f7fffea
+DATA vecConstbf16avx512<>+276(SB)/4, $0x3f7ffff4
+DATA vecConstbf16avx512<>+280(SB)/4, $0x3f7ffff9
+DATA vecConstbf16avx512<>+284(SB)/4, $0x3f7ffffc
+DATA vecConstbf16avx512<>+288(SB)/4, $0x3f7ffffe
+DATA vecConstbf16avx512<>+292(SB)/4, $0x3f7fffff
+DATA vecConstbf16avx512<>+296(SB)/4, $0x3f7fffff
+DATA vecConstbf16avx512<>+300(SB)/4, $0x3f800000
+DATA vecConstbf16avx512<>+304(SB)/4, $0x399d888c
+DATA vecConstbf16avx512<>+308(SB)/4, $0x7fffffff
+DATA vecConstbf16avx512<>+312(SB)/4, $0x40580000
+DATA vecConstbf16avx512<>+316(SB)/4, $0xbc0e0e40
+DATA vecConstbf16avx512<>+320(SB)/4, $0x3e97b426
+DATA vecConstbf16avx512<>+324(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+328(SB)/4, $0xff80ff80
+DATA vecConstbf16avx512<>+332(SB)/4, $0x40adcb09
+DATA vecConstbf16avx512<>+336(SB)/4, $0x3f000000
+DATA vecConstbf16avx512<>+340(SB)/4, $0x3eb7a102
+DATA vecConstbf16avx512<>+344(SB)/4, $0x3e701e49
+DATA vecConstbf16avx512<>+348(SB)/4, $0x3e0e05bb
+DATA vecConstbf16avx512<>+352(SB)/4, $0x3d9714b4
+DATA vecConstbf16avx512<>+356(SB)/4, $0x3d0fdb35
+DATA vecConstbf16avx512<>+360(SB)/4, $0x3c74526d
+DATA vecConstbf16avx512<>+364(SB)/4, $0x3bb88181
+DATA vecConstbf16avx512<>+368(SB)/4, $0x3af74280
+DATA vecConstbf16avx512<>+372(SB)/4, $0x3a12bdfa
+DATA vecConstbf16avx512<>+376(SB)/4, $0x391a0bc9
+DATA vecConstbf16avx512<>+380(SB)/4, $0x380edbd0
+DATA vecConstbf16avx512<>+384(SB)/4, $0x36e9da1c
+DATA vecConstbf16avx512<>+388(SB)/4, $0x35a8cb13
+DATA vecConstbf16avx512<>+392(SB)/4, $0x3456bf3d
+DATA vecConstbf16avx512<>+396(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+400(SB)/4, $0xbe13e931
+DATA vecConstbf16avx512<>+404(SB)/4, $0xbe0a86b6
+DATA vecConstbf16avx512<>+408(SB)/4, $0xbde3988d
+DATA vecConstbf16avx512<>+412(SB)/4, $0xbda3ff16
+DATA vecConstbf16avx512<>+416(SB)/4, $0xbd4f4cf5
+DATA vecConstbf16avx512<>+420(SB)/4, $0xbce5d7d1
+DATA vecConstbf16avx512<>+424(SB)/4, $0xbc5f862a
+DATA vecConstbf16avx512<>+428(SB)/4, $0xbbbeaae6
+DATA vecConstbf16avx512<>+432(SB)/4, $0xbb0ea78e
+DATA vecConstbf16avx512<>+436(SB)/4, $0xba3b3b00
+DATA vecConstbf16avx512<>+440(SB)/4, $0xb95788aa
+DATA vecConstbf16avx512<>+444(SB)/4, $0xb8599e88
+DATA vecConstbf16avx512<>+448(SB)/4, $0xb740b727
+DATA vecConstbf16avx512<>+452(SB)/4, $0xb615ae59
+DATA vecConstbf16avx512<>+456(SB)/4, $0xb4cbece4
+DATA vecConstbf16avx512<>+460(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+464(SB)/4, $0xb6c7db3d
+DATA vecConstbf16avx512<>+468(SB)/4, $0x3c114693
+DATA vecConstbf16avx512<>+472(SB)/4, $0x3c6eafbd
+DATA vecConstbf16avx512<>+476(SB)/4, $0x3c80fdc1
+DATA vecConstbf16avx512<>+480(SB)/4, $0x3c59678e
+DATA vecConstbf16avx512<>+484(SB)/4, $0x3c16a7bb
+DATA vecConstbf16avx512<>+488(SB)/4, $0x3bafd190
+DATA vecConstbf16avx512<>+492(SB)/4, $0x3b2ef943
+DATA vecConstbf16avx512<>+496(SB)/4, $0x3a959e44
+DATA vecConstbf16avx512<>+500(SB)/4, $0x39dcec76
+DATA vecConstbf16avx512<>+504(SB)/4, $0x390d4b81
+DATA vecConstbf16avx512<>+508(SB)/4, $0x381cefb3
+DATA vecConstbf16avx512<>+512(SB)/4, $0x37179eec
+DATA vecConstbf16avx512<>+516(SB)/4, $0x35ff2c4a
+DATA vecConstbf16avx512<>+520(SB)/4, $0x34bb365c
+DATA vecConstbf16avx512<>+524(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+528(SB)/4, $0x3b5105cb
+DATA vecConstbf16avx512<>+532(SB)/4, $0x3b276e87
+DATA vecConstbf16avx512<>+536(SB)/4, $0x3a974a0f
+DATA vecConstbf16avx512<>+540(SB)/4, $0xb99ff383
+DATA vecConstbf16avx512<>+544(SB)/4, $0xba9d88a5
+DATA vecConstbf16avx512<>+548(SB)/4, $0xbab601c3
+DATA vecConstbf16avx512<>+552(SB)/4, $0xba91120f
+DATA vecConstbf16avx512<>+556(SB)/4, $0xba352449
+DATA vecConstbf16avx512<>+560(SB)/4, $0xb9b97423
+DATA vecConstbf16avx512<>+564(SB)/4, $0xb91f2854
+DATA vecConstbf16avx512<>+568(SB)/4, $0xb867e247
+DATA vecConstbf16avx512<>+572(SB)/4, $0xb79084d0
+DATA vecConstbf16avx512<>+576(SB)/4, $0xb69aef66
+DATA vecConstbf16avx512<>+580(SB)/4, $0xb58f6658
+DATA vecConstbf16avx512<>+584(SB)/4, $0xb465cd12
+DATA vecConstbf16avx512<>+588(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+592(SB)/4, $0xb8a13146
+DATA vecConstbf16avx512<>+596(SB)/4, $0xb99061ab
+DATA vecConstbf16avx512<>+600(SB)/4, $0xb9cd0c05
+DATA vecConstbf16avx512<>+604(SB)/4, $0xb9a35d5c
+DATA vecConstbf16avx512<>+608(SB)/4, $0xb909a1bb
+DATA vecConstbf16avx512<>+612(SB)/4, $0x37de70b7
+DATA vecConstbf16avx512<>+616(SB)/4, $0x38d1074f
+DATA vecConstbf16avx512<>+620(SB)/4, $0x38d07a0b
+DATA vecConstbf16avx512<>+624(SB)/4, $0x388d07e0
+DATA vecConstbf16avx512<>+628(SB)/4, $0x3813e5ed
+DATA vecConstbf16avx512<>+632(SB)/4, $0x377c5677
+DATA vecConstbf16avx512<>+636(SB)/4, $0x36b34c9e
+DATA vecConstbf16avx512<>+640(SB)/4, $0x35d7231f
+DATA vecConstbf16avx512<>+644(SB)/4, $0x34dbd8d1
+DATA vecConstbf16avx512<>+648(SB)/4, $0x33c077a2
+DATA vecConstbf16avx512<>+652(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+656(SB)/4, $0x4030c30c
+DATA vecConstbf16avx512<>+660(SB)/4, $0x42ae0000
+DATA vecConstbf16avx512<>+664(SB)/4, $0xc2ae0000
+DATA vecConstbf16avx512<>+668(SB)/4, $0x3f800000
+DATA vecConstbf16avx512<>+672(SB)/4, $0x3f7daac3
+DATA vecConstbf16avx512<>+676(SB)/4, $0x3f7b95c2
+DATA vecConstbf16avx512<>+680(SB)/4, $0x3f79c3d3
+DATA vecConstbf16avx512<>+684(SB)/4, $0x3f7837f0
+DATA vecConstbf16avx512<>+688(SB)/4, $0x3f76f532
+DATA vecConstbf16avx512<>+692(SB)/4, $0x3f75fed7
+DATA vecConstbf16avx512<>+696(SB)/4, $0x3f75583f
+DATA vecConstbf16avx512<>+700(SB)/4, $0x3f7504f3
+DATA vecConstbf16avx512<>+704(SB)/4, $0x3f7508a4
+DATA vecConstbf16avx512<>+708(SB)/4, $0x3f75672a
+DATA vecConstbf16avx512<>+712(SB)/4, $0x3f76248c
+DATA vecConstbf16avx512<>+716(SB)/4, $0x3f7744fd
+DATA vecConstbf16avx512<>+720(SB)/4, $0x3f78ccdf
+DATA vecConstbf16avx512<>+724(SB)/4, $0x3f7ac0c7
+DATA vecConstbf16avx512<>+728(SB)/4, $0x3f7d257d
+DATA vecConstbf16avx512<>+732(SB)/4, $0x3f317218
+DATA vecConstbf16avx512<>+736(SB)/4, $0x40a3dcb1
+DATA vecConstbf16avx512<>+740(SB)/4, $0x3f000000
+DATA vecConstbf16avx512<>+744(SB)/4, $0x3ebb9b8c
+DATA vecConstbf16avx512<>+748(SB)/4, $0x3e7d64ad
+DATA vecConstbf16avx512<>+752(SB)/4, $0x3e1cb729
+DATA vecConstbf16avx512<>+756(SB)/4, $0x3db09238
+DATA vecConstbf16avx512<>+760(SB)/4, $0x3d34352b
+DATA vecConstbf16avx512<>+764(SB)/4, $0x3ca576b7
+DATA vecConstbf16avx512<>+768(SB)/4, $0x3c0776f9
+DATA vecConstbf16avx512<>+772(SB)/4, $0x3b438c00
+DATA vecConstbf16avx512<>+776(SB)/4, $0x3a758433
+DATA vecConstbf16avx512<>+780(SB)/4, $0x39840abb
+DATA vecConstbf16avx512<>+784(SB)/4, $0x386f73b6
+DATA vecConstbf16avx512<>+788(SB)/4, $0x3733fef7
+DATA vecConstbf16avx512<>+792(SB)/4, $0x35dc936d
+DATA vecConstbf16avx512<>+796(SB)/4, $0x34589e3a
+DATA vecConstbf16avx512<>+800(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+804(SB)/4, $0xbe0b757c
+DATA vecConstbf16avx512<>+808(SB)/4, $0xbe03878b
+DATA vecConstbf16avx512<>+812(SB)/4, $0xbddcc0d9
+DATA vecConstbf16avx512<>+816(SB)/4, $0xbda4f649
+DATA vecConstbf16avx512<>+820(SB)/4, $0xbd5bc41e
+DATA vecConstbf16avx512<>+824(SB)/4, $0xbd02886d
+DATA vecConstbf16avx512<>+828(SB)/4, $0xbc8a0629
+DATA vecConstbf16avx512<>+832(SB)/4, $0xbc013f90
+DATA vecConstbf16avx512<>+836(SB)/4, $0xbb5477bc
+DATA vecConstbf16avx512<>+840(SB)/4, $0xba9766f4
+DATA vecConstbf16avx512<>+844(SB)/4, $0xb9b84dba
+DATA vecConstbf16avx512<>+848(SB)/4, $0xb8bc843b
+DATA vecConstbf16avx512<>+852(SB)/4, $0xb79f47ef
+DATA vecConstbf16avx512<>+856(SB)/4, $0xb65a86ca
+DATA vecConstbf16avx512<>+860(SB)/4, $0xb4ef3d66
+DATA vecConstbf16avx512<>+864(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+868(SB)/4, $0xb6988f97
+DATA vecConstbf16avx512<>+872(SB)/4, $0x3bf64697
+DATA vecConstbf16avx512<>+876(SB)/4, $0x3c4e2fdc
+DATA vecConstbf16avx512<>+880(SB)/4, $0x3c66448b
+DATA vecConstbf16avx512<>+884(SB)/4, $0x3c4bbe7d
+DATA vecConstbf16avx512<>+888(SB)/4, $0x3c170d84
+DATA vecConstbf16avx512<>+892(SB)/4, $0x3bc06292
+DATA vecConstbf16avx512<>+896(SB)/4, $0x3b548be3
+DATA vecConstbf16avx512<>+900(SB)/4, $0x3acb9c2b
+DATA vecConstbf16avx512<>+904(SB)/4, $0x3a27c820
+DATA vecConstbf16avx512<>+908(SB)/4, $0x396ac78a
+DATA vecConstbf16avx512<>+912(SB)/4, $0x38894783
+DATA vecConstbf16avx512<>+916(SB)/4, $0x3783e6ff
+DATA vecConstbf16avx512<>+920(SB)/4, $0x364cb149
+DATA vecConstbf16avx512<>+924(SB)/4, $0x34fc2702
+DATA vecConstbf16avx512<>+928(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+932(SB)/4, $0x3b2fe467
+DATA vecConstbf16avx512<>+936(SB)/4, $0x3b10066b
+DATA vecConstbf16avx512<>+940(SB)/4, $0x3a90a470
+DATA vecConstbf16avx512<>+944(SB)/4, $0xb8b397c2
+DATA vecConstbf16avx512<>+948(SB)/4, $0xba6914b1
+DATA vecConstbf16avx512<>+952(SB)/4, $0xba97648b
+DATA vecConstbf16avx512<>+956(SB)/4, $0xba85d71f
+DATA vecConstbf16avx512<>+960(SB)/4, $0xba3c3c30
+DATA vecConstbf16avx512<>+964(SB)/4, $0xb9dc858a
+DATA vecConstbf16avx512<>+968(SB)/4, $0xb959a635
+DATA vecConstbf16avx512<>+972(SB)/4, $0xb8b42521
+DATA vecConstbf16avx512<>+976(SB)/4, $0xb7f70bbe
+DATA vecConstbf16avx512<>+980(SB)/4, $0xb70a348f
+DATA vecConstbf16avx512<>+984(SB)/4, $0xb5f848b3
+DATA vecConstbf16avx512<>+988(SB)/4, $0xb4b02e6b
+DATA vecConstbf16avx512<>+992(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+996(SB)/4, $0xb875e991
+DATA vecConstbf16avx512<>+1000(SB)/4, $0xb95e6c3e
+DATA vecConstbf16avx512<>+1004(SB)/4, $0xb9a2bacb
+DATA vecConstbf16avx512<>+1008(SB)/4, $0xb98a046f
+DATA vecConstbf16avx512<>+1012(SB)/4, $0xb90af85e
+DATA vecConstbf16avx512<>+1016(SB)/4, $0xb6ecc57e
+DATA vecConstbf16avx512<>+1020(SB)/4, $0x3885f57d
+DATA vecConstbf16avx512<>+1024(SB)/4, $0x38a87cc1
+DATA vecConstbf16avx512<>+1028(SB)/4, $0x3888e80d
+DATA vecConstbf16avx512<>+1032(SB)/4, $0x382c80a2
+DATA vecConstbf16avx512<>+1036(SB)/4, $0x37af626f
+DATA vecConstbf16avx512<>+1040(SB)/4, $0x37105a3f
+DATA vecConstbf16avx512<>+1044(SB)/4, $0x363e9ff5
+DATA vecConstbf16avx512<>+1048(SB)/4, $0x35475486
+DATA vecConstbf16avx512<>+1052(SB)/4, $0x3422bd9c
+DATA vecConstbf16avx512<>+1056(SB)/4, $0x00000000
+DATA vecConstbf16avx512<>+1060(SB)/4, $0x403b7989
+DATA vecConstbf16avx512<>+1064(SB)/4, $0xff800000
+DATA vecConstbf16avx512<>+1068(SB)/4, $0x3d671203
+DATA vecConstbf16avx512<>+1072(SB)/4, $0x3e75f858
+DATA vecConstbf16avx512<>+1076(SB)/4, $0x3f317219
+DATA vecConstbf16avx512<>+1080(SB)/4, $0x3c800000
+DATA vecConstbf16avx512<>+1084(SB)/4, $0x9e3779b9
+DATA vecConstbf16avx512<>+1088(SB)/4, $0x3c6ef372
+DATA vecConstbf16avx512<>+1092(SB)/4, $0xdaa66d2b
+DATA vecConstbf16avx512<>+1096(SB)/4, $0x78dde6e4
+DATA vecConstbf16avx512<>+1100(SB)/4, $0x1715609d
+DATA vecConstbf16avx512<>+1104(SB)/4, $0xb54cda56
+DATA vecConstbf16avx512<>+1108(SB)/4, $0x5384540f
+DATA vecConstbf16avx512<>+1112(SB)/4, $0xf1bbcdc8
+DATA vecConstbf16avx512<>+1116(SB)/4, $0x8ff34781
+DATA vecConstbf16avx512<>+1120(SB)/4, $0x2e2ac13a
+DATA vecConstbf16avx512<>+1124(SB)/4, $0xcc623af3
+DATA vecConstbf16avx512<>+1128(SB)/4, $0x6a99b4ac
+DATA vecConstbf16avx512<>+1132(SB)/4, $0x08d12e65
+DATA vecConstbf16avx512<>+1136(SB)/4, $0xa708a81e
+DATA vecConstbf16avx512<>+1140(SB)/4, $0x454021d7
+DATA vecConstbf16avx512<>+1144(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1148(SB)/4, $0x85ebca6b
+DATA vecConstbf16avx512<>+1152(SB)/4, $0xc2b2ae35
+DATA vecConstbf16avx512<>+1156(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1160(SB)/4, $0xc6ef3720
+DATA vecConstbf16avx512<>+1164(SB)/4, $0xaa66d2b0
+DATA vecConstbf16avx512<>+1168(SB)/4, $0x8dde6e40
+GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1172

@@ -2167,16 +2167,14 @@ farloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y5
-	VDIVPS       Y11, Y2, Y7
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VCMPPS       $0x06, Y1, Y8, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y8, Y7, Y7
-	VANDPS       Y6, Y5, Y5
-	VANDPS       Y9, Y7, Y7
-	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y8, Y6
+	VDIVPS       Y7, Y4, Y7
+	VDIVPS       Y11, Y8, Y11
+	VANDPS       Y5, Y7, Y7
+	VANDPS       Y6, Y11, Y11
+	VMOVNTPS     Y7, (AX)
+	VMOVNTPS     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -2232,16 +2230,14 @@ ntloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y5
-	VDIVPS       Y11, Y2, Y7
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VCMPPS       $0x06, Y1, Y8, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y8, Y7, Y7
-	VANDPS       Y6, Y5, Y5
-	VANDPS       Y9, Y7, Y7
-	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y8, Y6
+	VDIVPS       Y7, Y4, Y7
+	VDIVPS       Y11, Y8, Y11
+	VANDPS       Y5, Y7, Y7
+	VANDPS       Y6, Y11, Y11
+	VMOVNTPS     Y7, (AX)
+	VMOVNTPS     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -2273,11 +2269,10 @@ ntsingleloop:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VMULPS       Y4, Y5, Y5
-	VANDPS       Y6, Y5, Y5
-	VMOVNTPS     Y5, (AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VDIVPS       Y7, Y4, Y7
+	VANDPS       Y5, Y7, Y7
+	VMOVNTPS     Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -2329,16 +2324,14 @@ mainloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y5
-	VDIVPS       Y11, Y2, Y7
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VCMPPS       $0x06, Y1, Y8, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y8, Y7, Y7
-	VANDPS       Y6, Y5, Y5
-	VANDPS       Y9, Y7, Y7
-	VMOVUPS      Y5, (AX)
-	VMOVUPS      Y7, 32(AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y8, Y6
+	VDIVPS       Y7, Y4, Y7
+	VDIVPS       Y11, Y8, Y11
+	VANDPS       Y5, Y7, Y7
+	VANDPS       Y6, Y11, Y11
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -2370,11 +2363,10 @@ singleloop:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VMULPS       Y4, Y5, Y5
-	VANDPS       Y6, Y5, Y5
-	VMOVUPS      Y5, (AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VDIVPS       Y7, Y4, Y7
+	VANDPS       Y5, Y7, Y7
+	VMOVUPS      Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -2406,11 +2398,10 @@ singledone:
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
 	VADDPS       Y2, Y8, Y8
-	VDIVPS       Y8, Y2, Y6
-	VCMPPS       $0x06, Y1, Y5, Y7
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y7, Y6, Y6
-	VMASKMOVPS   Y6, Y4, (AX)
+	VCMPPS       $0x06, Y1, Y5, Y6
+	VDIVPS       Y8, Y5, Y8
+	VANDPS       Y6, Y8, Y8
+	VMASKMOVPS   Y8, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3997,16 +3988,14 @@ farloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y8, Y8
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y8, Y2, Y5
-	VDIVPS       Y11, Y2, Y8
-	VCMPPS       $0x06, Y1, Y4, Y7
-	VCMPPS       $0x06, Y1, Y6, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y8, Y8
-	VANDPS       Y7, Y5, Y5
-	VANDPS       Y9, Y8, Y8
-	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y8, 32(AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y6, Y7
+	VDIVPS       Y8, Y4, Y8
+	VDIVPS       Y11, Y6, Y11
+	VANDPS       Y5, Y8, Y8
+	VANDPS       Y7, Y11, Y11
+	VMOVNTPS     Y8, (AX)
+	VMOVNTPS     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4067,16 +4056,14 @@ ntloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y8, Y8
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y8, Y2, Y5
-	VDIVPS       Y11, Y2, Y8
-	VCMPPS       $0x06, Y1, Y4, Y7
-	VCMPPS       $0x06, Y1, Y6, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y8, Y8
-	VANDPS       Y7, Y5, Y5
-	VANDPS       Y9, Y8, Y8
-	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y8, 32(AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y6, Y7
+	VDIVPS       Y8, Y4, Y8
+	VDIVPS       Y11, Y6, Y11
+	VANDPS       Y5, Y8, Y8
+	VANDPS       Y7, Y11, Y11
+	VMOVNTPS     Y8, (AX)
+	VMOVNTPS     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4111,11 +4098,10 @@ ntsingleloop:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VMULPS       Y4, Y5, Y5
-	VANDPS       Y6, Y5, Y5
-	VMOVNTPS     Y5, (AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VDIVPS       Y7, Y4, Y7
+	VANDPS       Y5, Y7, Y7
+	VMOVNTPS     Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4172,16 +4158,14 @@ mainloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y8, Y8
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y8, Y2, Y5
-	VDIVPS       Y11, Y2, Y8
-	VCMPPS       $0x06, Y1, Y4, Y7
-	VCMPPS       $0x06, Y1, Y6, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y8, Y8
-	VANDPS       Y7, Y5, Y5
-	VANDPS       Y9, Y8, Y8
-	VMOVUPS      Y5, (AX)
-	VMOVUPS      Y8, 32(AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y6, Y7
+	VDIVPS       Y8, Y4, Y8
+	VDIVPS       Y11, Y6, Y11
+	VANDPS       Y5, Y8, Y8
+	VANDPS       Y7, Y11, Y11
+	VMOVUPS      Y8, (AX)
+	VMOVUPS      Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4216,11 +4200,10 @@ singleloop:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VMULPS       Y4, Y5, Y5
-	VANDPS       Y6, Y5, Y5
-	VMOVUPS      Y5, (AX)
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VDIVPS       Y7, Y4, Y7
+	VANDPS       Y5, Y7, Y7
+	VMOVUPS      Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4255,11 +4238,10 @@ singledone:
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
 	VADDPS       Y2, Y8, Y8
-	VDIVPS       Y8, Y2, Y6
-	VCMPPS       $0x06, Y1, Y5, Y7
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y7, Y6, Y6
-	VMASKMOVPS   Y6, Y4, (AX)
+	VCMPPS       $0x06, Y1, Y5, Y6
+	VDIVPS       Y8, Y5, Y8
+	VANDPS       Y6, Y8, Y8
+	VMASKMOVPS   Y8, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -4343,20 +4325,18 @@ farloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y5
-	VDIVPS       Y11, Y2, Y7
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VCMPPS       $0x06, Y1, Y8, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y8, Y7, Y7
-	VANDPS       Y6, Y5, Y5
-	VANDPS       Y9, Y7, Y7
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y8, Y6
+	VDIVPS       Y7, Y4, Y7
+	VDIVPS       Y11, Y8, Y11
+	VANDPS       Y5, Y7, Y7
+	VANDPS       Y6, Y11, Y11
 	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y7, Y7
-	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VMOVUPS      32(R8), Y5
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y5, Y11, Y11
+	VMOVNTPS     Y7, (AX)
+	VMOVNTPS     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4413,20 +4393,18 @@ ntloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y5
-	VDIVPS       Y11, Y2, Y7
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VCMPPS       $0x06, Y1, Y8, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y8, Y7, Y7
-	VANDPS       Y6, Y5, Y5
-	VANDPS       Y9, Y7, Y7
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y8, Y6
+	VDIVPS       Y7, Y4, Y7
+	VDIVPS       Y11, Y8, Y11
+	VANDPS       Y5, Y7, Y7
+	VANDPS       Y6, Y11, Y11
 	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y7, Y7
-	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y7, 32(AX)
+	VMOVUPS      32(R8), Y5
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y5, Y11, Y11
+	VMOVNTPS     Y7, (AX)
+	VMOVNTPS     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4459,13 +4437,12 @@ ntsingleloop:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VMULPS       Y4, Y5, Y5
-	VANDPS       Y6, Y5, Y5
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VDIVPS       Y7, Y4, Y7
+	VANDPS       Y5, Y7, Y7
 	VMOVUPS      (R8), Y4
-	VMULPS       Y4, Y5, Y5
-	VMOVNTPS     Y5, (AX)
+	VMULPS       Y4, Y7, Y7
+	VMOVNTPS     Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4518,20 +4495,18 @@ mainloop:
 	VFMADD213PS  Y9, Y9, Y11
 	VADDPS       Y2, Y7, Y7
 	VADDPS       Y2, Y11, Y11
-	VDIVPS       Y7, Y2, Y5
-	VDIVPS       Y11, Y2, Y7
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VCMPPS       $0x06, Y1, Y8, Y9
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y8, Y7, Y7
-	VANDPS       Y6, Y5, Y5
-	VANDPS       Y9, Y7, Y7
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VCMPPS       $0x06, Y1, Y8, Y6
+	VDIVPS       Y7, Y4, Y7
+	VDIVPS       Y11, Y8, Y11
+	VANDPS       Y5, Y7, Y7
+	VANDPS       Y6, Y11, Y11
 	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VMULPS       Y4, Y5, Y5
-	VMULPS       Y6, Y7, Y7
-	VMOVUPS      Y5, (AX)
-	VMOVUPS      Y7, 32(AX)
+	VMOVUPS      32(R8), Y5
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y5, Y11, Y11
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4564,13 +4539,12 @@ singleloop:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VCMPPS       $0x06, Y1, Y4, Y6
-	VMULPS       Y4, Y5, Y5
-	VANDPS       Y6, Y5, Y5
+	VCMPPS       $0x06, Y1, Y4, Y5
+	VDIVPS       Y7, Y4, Y7
+	VANDPS       Y5, Y7, Y7
 	VMOVUPS      (R8), Y4
-	VMULPS       Y4, Y5, Y5
-	VMOVUPS      Y5, (AX)
+	VMULPS       Y4, Y7, Y7
+	VMOVUPS      Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4603,13 +4577,12 @@ singledone:
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
 	VADDPS       Y2, Y8, Y8
-	VDIVPS       Y8, Y2, Y6
-	VCMPPS       $0x06, Y1, Y5, Y7
-	VMULPS       Y5, Y6, Y6
-	VANDPS       Y7, Y6, Y6
+	VCMPPS       $0x06, Y1, Y5, Y6
+	VDIVPS       Y8, Y5, Y8
+	VANDPS       Y6, Y8, Y8
 	VMASKMOVPS   (R8), Y4, Y5
-	VMULPS       Y5, Y6, Y6
-	VMASKMOVPS   Y6, Y4, (AX)
+	VMULPS       Y5, Y8, Y8
+	VMASKMOVPS   Y8, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -6252,10 +6225,10 @@ farloop:
 	VFMADD213PS  Y7, Y7, Y9
 	VADDPS       Y2, Y6, Y6
 	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y6, Y2, Y4
-	VDIVPS       Y9, Y2, Y5
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y5, 32(AX)
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y2, Y9
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -6311,10 +6284,10 @@ ntloop:
 	VFMADD213PS  Y7, Y7, Y9
 	VADDPS       Y2, Y6, Y6
 	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y6, Y2, Y4
-	VDIVPS       Y9, Y2, Y5
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y5, 32(AX)
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y2, Y9
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -6346,8 +6319,8 @@ ntsingleloop:
 	VPADDD       Y5, Y4, Y4
 	VFMADD213PS  Y4, Y4, Y6
 	VADDPS       Y2, Y6, Y6
-	VDIVPS       Y6, Y2, Y4
-	VMOVNTPS     Y4, (AX)
+	VDIVPS       Y6, Y2, Y6
+	VMOVNTPS     Y6, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6399,10 +6372,10 @@ mainloop:
 	VFMADD213PS  Y7, Y7, Y9
 	VADDPS       Y2, Y6, Y6
 	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y6, Y2, Y4
-	VDIVPS       Y9, Y2, Y5
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y2, Y9
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -6434,8 +6407,8 @@ singleloop:
 	VPADDD       Y5, Y4, Y4
 	VFMADD213PS  Y4, Y4, Y6
 	VADDPS       Y2, Y6, Y6
-	VDIVPS       Y6, Y2, Y4
-	VMOVUPS      Y4, (AX)
+	VDIVPS       Y6, Y2, Y6
+	VMOVUPS      Y6, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6467,8 +6440,8 @@ singledone:
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
 	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y5
-	VMASKMOVPS   Y5, Y4, (AX)
+	VDIVPS       Y7, Y2, Y7
+	VMASKMOVPS   Y7, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -7028,7 +7001,7 @@ addmaxdone:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x02, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -7223,7 +7196,7 @@ addrow:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x02, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -7688,7 +7661,7 @@ plainmaxdone:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x02, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -7854,7 +7827,7 @@ plainrow:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x02, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -8887,7 +8860,7 @@ row:
 	VMULPS       Y2, Y3, Y4
 	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
 	LEAQ         (DX)(BX*1), R9
-	LEAQ         16384(R9), R10
+	LEAQ         26624(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
 	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
@@ -9076,10 +9049,10 @@ TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
 	JLT     stripmaindone
 
 stripmain:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8192(CX)(BX*1)
-	PREFETCHT1  8256(CX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13376(AX)(BX*1)
+	PREFETCHT1  13312(CX)(BX*1)
+	PREFETCHT1  13376(CX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Y4
 	VMOVUPS     (CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
@@ -9106,8 +9079,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(CX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(CX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Y4
 	VMOVUPS     (CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
@@ -9123,8 +9096,8 @@ stripsingledone:
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
 	VMOVUPS     (SI), Y4
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(CX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(CX)(BX*1)
 	VMASKMOVPS  (AX)(BX*1), Y4, Y5
 	VMASKMOVPS  (CX)(BX*1), Y4, Y4
 	VSUBPS      Y4, Y5, Y5
@@ -9318,7 +9291,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (DX)(SI*1), DI
-	LEAQ    8192(DX), BX
+	LEAQ    13312(DX), BX
 	CMPQ    BX, DI
 	CMOVQLT DI, BX
 	MOVQ    n+56(FP), R8
@@ -9916,7 +9889,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (DX)(SI*1), DI
-	LEAQ    8192(DX), BX
+	LEAQ    13312(DX), BX
 	CMPQ    BX, DI
 	CMOVQLT DI, BX
 	MOVQ    n+80(FP), R8
@@ -9926,9 +9899,9 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  13312(R11)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
-	PREFETCHT1  8256(R11)(DI*1)
+	PREFETCHT1  13376(R11)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VMOVUPS     (R11)(DI*1), Y9
 	VADDPS      Y9, Y8, Y8
@@ -9996,7 +9969,7 @@ bothntmaindone:
 
 bothntsingle:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  13312(R11)(DI*1)
 	VMOVUPS     (DX)(DI*1), Y8
 	VMOVUPS     (R11)(DI*1), Y9
 	VADDPS      Y9, Y8, Y8
@@ -10023,7 +9996,7 @@ bothntsingledone:
 	SUBQ        R8, R13
 	VMOVUPS     (R13), Y8
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  13312(R11)(DI*1)
 	VMASKMOVPS  (DX)(DI*1), Y8, Y9
 	VMASKMOVPS  (R11)(DI*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
@@ -10443,7 +10416,7 @@ together:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (DX)(SI*1), DI
-	LEAQ    8192(DX), BX
+	LEAQ    13312(DX), BX
 	CMPQ    BX, DI
 	CMOVQLT DI, BX
 	MOVQ    n+48(FP), R8

@@ -932,10 +932,10 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
 	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+104(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+188(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+188(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+252(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -954,102 +954,90 @@ row:
 	PCALIGN $64
 
 farloop:
-	PREFETCHT1        10240(DX)
-	PREFETCHT1        10304(DX)
-	PREFETCHT1        10368(DX)
-	PREFETCHT1        10432(DX)
-	VMOVUPS           (DX), Z5
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z13
-	VMOVUPS           192(DX), Z17
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z9, Z10
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z17, Z18
-	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z17, Z23
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z16, 64(AX)
-	VMOVNTPS          Z21, 128(AX)
-	VMOVNTPS          Z23, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               farloop
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	PREFETCHT1       10368(DX)
+	PREFETCHT1       10432(DX)
+	VMOVUPS          (DX), Z5
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z13
+	VMOVUPS          192(DX), Z17
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z9, Z10
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z13, Z14
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z17, Z18
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z10, Z10
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z14, Z14
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z18, Z18
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z10, Z0, Z10
+	VMINPS           Z14, Z0, Z14
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z6, Z7
+	VADDPS           Z1, Z10, Z11
+	VADDPS           Z1, Z14, Z15
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z1, Z11, Z12
+	VSUBPS           Z1, Z15, Z16
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z8, Z6, Z8
+	VSUBPS           Z12, Z10, Z12
+	VSUBPS           Z16, Z14, Z16
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z8, Z8, Z6
+	VMULPS           Z12, Z12, Z14
+	VMULPS           Z16, Z16, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z23, Z24
+	VMULPS           Z8, Z10, Z10
+	VMULPS           Z12, Z18, Z18
+	VMULPS           Z16, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z7
+	VPERMI2PS        Z4, Z3, Z11
+	VPERMI2PS        Z4, Z3, Z15
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z10, Z7, Z6
+	VADDPS           Z18, Z11, Z12
+	VADDPS           Z22, Z15, Z16
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z8
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z10, Z7, Z8
+	VFMADD231PS      Z18, Z11, Z14
+	VFMADD231PS      Z22, Z15, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z8, Z6, Z6
+	VDIVPS           Z14, Z12, Z12
+	VDIVPS           Z20, Z16, Z16
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VRANGEPS         $0x02, Z12, Z9, Z12
+	VRANGEPS         $0x02, Z16, Z13, Z16
+	VRANGEPS         $0x02, Z21, Z17, Z21
+	VMOVNTPS         Z6, (AX)
+	VMOVNTPS         Z12, 64(AX)
+	VMOVNTPS         Z16, 128(AX)
+	VMOVNTPS         Z21, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              farloop
 
 fardone:
 	ADDQ $+64, CX
@@ -1064,102 +1052,90 @@ nt:
 	PCALIGN $64
 
 ntloop:
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VMOVUPS           (DX), Z5
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z13
-	VMOVUPS           192(DX), Z17
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z9, Z10
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z17, Z18
-	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z17, Z23
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z16, 64(AX)
-	VMOVNTPS          Z21, 128(AX)
-	VMOVNTPS          Z23, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               ntloop
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z5
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z13
+	VMOVUPS          192(DX), Z17
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z9, Z10
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z13, Z14
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z17, Z18
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z10, Z10
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z14, Z14
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z18, Z18
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z10, Z0, Z10
+	VMINPS           Z14, Z0, Z14
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z6, Z7
+	VADDPS           Z1, Z10, Z11
+	VADDPS           Z1, Z14, Z15
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z1, Z11, Z12
+	VSUBPS           Z1, Z15, Z16
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z8, Z6, Z8
+	VSUBPS           Z12, Z10, Z12
+	VSUBPS           Z16, Z14, Z16
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z8, Z8, Z6
+	VMULPS           Z12, Z12, Z14
+	VMULPS           Z16, Z16, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z23, Z24
+	VMULPS           Z8, Z10, Z10
+	VMULPS           Z12, Z18, Z18
+	VMULPS           Z16, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z7
+	VPERMI2PS        Z4, Z3, Z11
+	VPERMI2PS        Z4, Z3, Z15
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z10, Z7, Z6
+	VADDPS           Z18, Z11, Z12
+	VADDPS           Z22, Z15, Z16
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z8
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z10, Z7, Z8
+	VFMADD231PS      Z18, Z11, Z14
+	VFMADD231PS      Z22, Z15, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z8, Z6, Z6
+	VDIVPS           Z14, Z12, Z12
+	VDIVPS           Z20, Z16, Z16
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VRANGEPS         $0x02, Z12, Z9, Z12
+	VRANGEPS         $0x02, Z16, Z13, Z16
+	VRANGEPS         $0x02, Z21, Z17, Z21
+	VMOVNTPS         Z6, (AX)
+	VMOVNTPS         Z12, 64(AX)
+	VMOVNTPS         Z16, 128(AX)
+	VMOVNTPS         Z21, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
@@ -1168,33 +1144,30 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	PREFETCHT0        2048(DX)
-	VMOVUPS           (DX), Z5
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
-	VMOVNTPS          Z8, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+16, CX
-	JGE               ntsingleloop
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z5
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VMOVNTPS         Z6, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
 
 ntsingledone:
 	ADDQ $+16, CX
@@ -1205,102 +1178,90 @@ main:
 	PCALIGN $64
 
 mainloop:
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	PREFETCHT0        2176(DX)
-	PREFETCHT0        2240(DX)
-	VMOVUPS           (DX), Z5
-	VMOVUPS           64(DX), Z9
-	VMOVUPS           128(DX), Z13
-	VMOVUPS           192(DX), Z17
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z9, Z10
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z13, Z14
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z17, Z18
-	VMINPS            Z6, Z0, Z6
-	VMINPS            Z10, Z0, Z10
-	VMINPS            Z14, Z0, Z14
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z7
-	VMOVAPS           Z1, Z11
-	VMOVAPS           Z1, Z15
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z10, Z11
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z14, Z15
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z18, Z19
-	VSUBPS            Z1, Z7, Z8
-	VSUBPS            Z1, Z11, Z12
-	VSUBPS            Z1, Z15, Z16
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z12, Z10
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z16, Z14
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z20, Z18
-	VMOVAPS           Z4, Z8
-	VMOVAPS           Z4, Z16
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z10, Z16
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z14, Z21
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z18, Z23
-	VMULPS            Z6, Z6, Z12
-	VMULPS            Z10, Z10, Z20
-	VMULPS            Z14, Z14, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z6, Z6, Z6
-	VADDPS            Z10, Z10, Z10
-	VADDPS            Z14, Z14, Z14
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z6, Z12, Z8
-	VFMADD213PS       Z10, Z20, Z16
-	VFMADD213PS       Z14, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z7, Z7
-	VPSLLD            $0x17, Z11, Z11
-	VPSLLD            $0x17, Z15, Z15
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z7, Z6
-	VSUBPS            Z2, Z11, Z10
-	VSUBPS            Z2, Z15, Z12
-	VSUBPS            Z2, Z19, Z14
-	VFMADD213PS       Z6, Z7, Z8
-	VFMADD213PS       Z10, Z11, Z16
-	VFMADD213PS       Z12, Z15, Z21
-	VFMADD213PS       Z14, Z19, Z23
-	VADDPS            Z3, Z8, Z6
-	VADDPS            Z3, Z16, Z7
-	VADDPS            Z3, Z21, Z10
-	VADDPS            Z3, Z23, Z11
-	VDIVPS            Z6, Z8, Z8
-	VDIVPS            Z7, Z16, Z16
-	VDIVPS            Z10, Z21, Z21
-	VDIVPS            Z11, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z9, Z16
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z13, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z17, Z23
-	VMOVUPS           Z8, (AX)
-	VMOVUPS           Z16, 64(AX)
-	VMOVUPS           Z21, 128(AX)
-	VMOVUPS           Z23, 192(AX)
-	ADDQ              $+256, AX
-	ADDQ              $+256, DX
-	SUBQ              $+64, CX
-	JGE               mainloop
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z5
+	VMOVUPS          64(DX), Z9
+	VMOVUPS          128(DX), Z13
+	VMOVUPS          192(DX), Z17
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z9, Z10
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z13, Z14
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z17, Z18
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z10, Z10
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z14, Z14
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z18, Z18
+	VMINPS           Z6, Z0, Z6
+	VMINPS           Z10, Z0, Z10
+	VMINPS           Z14, Z0, Z14
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z6, Z7
+	VADDPS           Z1, Z10, Z11
+	VADDPS           Z1, Z14, Z15
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z1, Z11, Z12
+	VSUBPS           Z1, Z15, Z16
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z8, Z6, Z8
+	VSUBPS           Z12, Z10, Z12
+	VSUBPS           Z16, Z14, Z16
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z8, Z8, Z6
+	VMULPS           Z12, Z12, Z14
+	VMULPS           Z16, Z16, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z23, Z24
+	VMULPS           Z8, Z10, Z10
+	VMULPS           Z12, Z18, Z18
+	VMULPS           Z16, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z7
+	VPERMI2PS        Z4, Z3, Z11
+	VPERMI2PS        Z4, Z3, Z15
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z10, Z7, Z6
+	VADDPS           Z18, Z11, Z12
+	VADDPS           Z22, Z15, Z16
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z8
+	VMOVAPS          Z2, Z14
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z10, Z7, Z8
+	VFMADD231PS      Z18, Z11, Z14
+	VFMADD231PS      Z22, Z15, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z8, Z6, Z6
+	VDIVPS           Z14, Z12, Z12
+	VDIVPS           Z20, Z16, Z16
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VRANGEPS         $0x02, Z12, Z9, Z12
+	VRANGEPS         $0x02, Z16, Z13, Z16
+	VRANGEPS         $0x02, Z21, Z17, Z21
+	VMOVUPS          Z6, (AX)
+	VMOVUPS          Z12, 64(AX)
+	VMOVUPS          Z16, 128(AX)
+	VMOVUPS          Z21, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
@@ -1309,64 +1270,58 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	PREFETCHT0        2048(DX)
-	VMOVUPS           (DX), Z5
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
-	VMOVUPS           Z8, (AX)
-	ADDQ              $+64, AX
-	ADDQ              $+64, DX
-	SUBQ              $+16, CX
-	JGE               singleloop
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z5
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VMOVUPS          Z6, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              singleloop
 
 singledone:
-	ADDQ              $+16, CX
-	JZ                next
-	MOVQ              $0x00000001, R9
-	SHLQ              CL, R9
-	DECQ              R9
-	KMOVW             R9, K1
-	PREFETCHT0        2048(DX)
-	VMOVUPS.Z         (DX), K1, Z5
-	VANDPS.BCST       vecConstf32avx512<>+116(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstf32avx512<>+192(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstf32avx512<>+196(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+200(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+204(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+208(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstf32avx512<>+212(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstf32avx512<>+176(SB), Z5, Z8
-	VMOVUPS           Z8, K1, (AX)
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z5
+	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
+	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VMOVUPS          Z6, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -1385,7 +1340,7 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1580,14 +1535,14 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+220(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+228(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+292(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+356(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+420(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+484(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+336(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+340(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+404(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+468(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+532(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+596(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1626,18 +1581,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1720,18 +1675,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1793,9 +1748,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1841,18 +1796,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1914,9 +1869,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1945,9 +1900,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1977,12 +1932,12 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -2069,34 +2024,18 @@ farloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z10, K2
 	VCMPPS            $0x06, Z1, Z14, K3
 	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z12, 64(AX)
-	VMOVNTPS          Z16, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
+	VMOVNTPS          Z9, (AX)
+	VMOVNTPS          Z13, 64(AX)
+	VMOVNTPS          Z17, 128(AX)
+	VMOVNTPS          Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -2183,34 +2122,18 @@ ntloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z10, K2
 	VCMPPS            $0x06, Z1, Z14, K3
 	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z12, 64(AX)
-	VMOVNTPS          Z16, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
+	VMOVNTPS          Z9, (AX)
+	VMOVNTPS          Z13, 64(AX)
+	VMOVNTPS          Z17, 128(AX)
+	VMOVNTPS          Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -2240,13 +2163,9 @@ ntsingleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMOVNTPS          Z8, (AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VMOVNTPS          Z9, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -2329,34 +2248,18 @@ mainloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z10, K2
 	VCMPPS            $0x06, Z1, Z14, K3
 	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
-	VMOVUPS           Z8, (AX)
-	VMOVUPS           Z12, 64(AX)
-	VMOVUPS           Z16, 128(AX)
-	VMOVUPS           Z20, 192(AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
+	VMOVUPS           Z9, (AX)
+	VMOVUPS           Z13, 64(AX)
+	VMOVUPS           Z17, 128(AX)
+	VMOVUPS           Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -2386,13 +2289,9 @@ singleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMOVUPS           Z8, (AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VMOVUPS           Z9, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -2422,13 +2321,9 @@ singledone:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K2
-	VMULPS.Z          Z6, Z8, K2, Z8
-	VMOVUPS           Z8, K1, (AX)
+	VDIVPS.Z          Z9, Z6, K2, Z9
+	VMOVUPS           Z9, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -3333,7 +3228,7 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3600,14 +3495,14 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+220(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+228(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+292(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+356(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+420(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+484(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+336(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+340(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+404(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+468(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+532(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+596(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3660,18 +3555,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -3763,18 +3658,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -3839,9 +3734,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3896,18 +3791,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -3972,9 +3867,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4006,9 +3901,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4041,12 +3936,12 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4147,34 +4042,18 @@ farloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z11, Z7
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z11, Z9
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z8, K2
 	VCMPPS            $0x06, Z1, Z10, K3
 	VCMPPS            $0x06, Z1, Z12, K4
-	VMULPS.Z          Z6, Z9, K1, Z9
-	VMULPS.Z          Z8, Z14, K2, Z14
-	VMULPS.Z          Z10, Z17, K3, Z17
-	VMULPS.Z          Z12, Z20, K4, Z20
-	VMOVNTPS          Z9, (AX)
-	VMOVNTPS          Z14, 64(AX)
-	VMOVNTPS          Z17, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VDIVPS.Z          Z11, Z6, K1, Z11
+	VDIVPS.Z          Z15, Z8, K2, Z15
+	VDIVPS.Z          Z18, Z10, K3, Z18
+	VDIVPS.Z          Z21, Z12, K4, Z21
+	VMOVNTPS          Z11, (AX)
+	VMOVNTPS          Z15, 64(AX)
+	VMOVNTPS          Z18, 128(AX)
+	VMOVNTPS          Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4270,34 +4149,18 @@ ntloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z11, Z7
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z11, Z9
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z8, K2
 	VCMPPS            $0x06, Z1, Z10, K3
 	VCMPPS            $0x06, Z1, Z12, K4
-	VMULPS.Z          Z6, Z9, K1, Z9
-	VMULPS.Z          Z8, Z14, K2, Z14
-	VMULPS.Z          Z10, Z17, K3, Z17
-	VMULPS.Z          Z12, Z20, K4, Z20
-	VMOVNTPS          Z9, (AX)
-	VMOVNTPS          Z14, 64(AX)
-	VMOVNTPS          Z17, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VDIVPS.Z          Z11, Z6, K1, Z11
+	VDIVPS.Z          Z15, Z8, K2, Z15
+	VDIVPS.Z          Z18, Z10, K3, Z18
+	VDIVPS.Z          Z21, Z12, K4, Z21
+	VMOVNTPS          Z11, (AX)
+	VMOVNTPS          Z15, 64(AX)
+	VMOVNTPS          Z18, 128(AX)
+	VMOVNTPS          Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4330,13 +4193,9 @@ ntsingleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMOVNTPS          Z8, (AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VMOVNTPS          Z9, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -4428,34 +4287,18 @@ mainloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z11, Z7
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z11, Z9
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z9
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z8, K2
 	VCMPPS            $0x06, Z1, Z10, K3
 	VCMPPS            $0x06, Z1, Z12, K4
-	VMULPS.Z          Z6, Z9, K1, Z9
-	VMULPS.Z          Z8, Z14, K2, Z14
-	VMULPS.Z          Z10, Z17, K3, Z17
-	VMULPS.Z          Z12, Z20, K4, Z20
-	VMOVUPS           Z9, (AX)
-	VMOVUPS           Z14, 64(AX)
-	VMOVUPS           Z17, 128(AX)
-	VMOVUPS           Z20, 192(AX)
+	VDIVPS.Z          Z11, Z6, K1, Z11
+	VDIVPS.Z          Z15, Z8, K2, Z15
+	VDIVPS.Z          Z18, Z10, K3, Z18
+	VDIVPS.Z          Z21, Z12, K4, Z21
+	VMOVUPS           Z11, (AX)
+	VMOVUPS           Z15, 64(AX)
+	VMOVUPS           Z18, 128(AX)
+	VMOVUPS           Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4488,13 +4331,9 @@ singleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMOVUPS           Z8, (AX)
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VMOVUPS           Z9, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -4527,13 +4366,9 @@ singledone:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K2
-	VMULPS.Z          Z6, Z8, K2, Z8
-	VMOVUPS           Z8, K1, (AX)
+	VDIVPS.Z          Z9, Z6, K2, Z9
+	VMOVUPS           Z9, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -4555,12 +4390,12 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4653,42 +4488,26 @@ farloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z10, K2
 	VCMPPS            $0x06, Z1, Z14, K3
 	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
 	VMOVUPS           (R9), Z6
 	VMOVUPS           64(R9), Z7
-	VMOVUPS           128(R9), Z9
+	VMOVUPS           128(R9), Z8
 	VMOVUPS           192(R9), Z10
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z7, Z12, Z12
-	VMULPS            Z9, Z16, Z16
-	VMULPS            Z10, Z20, Z20
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z12, 64(AX)
-	VMOVNTPS          Z16, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z17, Z17
+	VMULPS            Z10, Z21, Z21
+	VMOVNTPS          Z9, (AX)
+	VMOVNTPS          Z13, 64(AX)
+	VMOVNTPS          Z17, 128(AX)
+	VMOVNTPS          Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4776,42 +4595,26 @@ ntloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z10, K2
 	VCMPPS            $0x06, Z1, Z14, K3
 	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
 	VMOVUPS           (R9), Z6
 	VMOVUPS           64(R9), Z7
-	VMOVUPS           128(R9), Z9
+	VMOVUPS           128(R9), Z8
 	VMOVUPS           192(R9), Z10
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z7, Z12, Z12
-	VMULPS            Z9, Z16, Z16
-	VMULPS            Z10, Z20, Z20
-	VMOVNTPS          Z8, (AX)
-	VMOVNTPS          Z12, 64(AX)
-	VMOVNTPS          Z16, 128(AX)
-	VMOVNTPS          Z20, 192(AX)
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z17, Z17
+	VMULPS            Z10, Z21, Z21
+	VMOVNTPS          Z9, (AX)
+	VMOVNTPS          Z13, 64(AX)
+	VMOVNTPS          Z17, 128(AX)
+	VMOVNTPS          Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -4842,15 +4645,11 @@ ntsingleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
+	VDIVPS.Z          Z9, Z6, K1, Z9
 	VMOVUPS           (R9), Z6
-	VMULPS            Z6, Z8, Z8
-	VMOVNTPS          Z8, (AX)
+	VMULPS            Z6, Z9, Z9
+	VMOVNTPS          Z9, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -4934,42 +4733,26 @@ mainloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z17, Z17
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z9, Z7
-	VRCP14PS          Z13, Z11
-	VRCP14PS          Z17, Z15
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z8
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z7, Z9, Z8
-	VFNMADD231PS      Z11, Z13, Z12
-	VFNMADD231PS      Z15, Z17, Z16
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z7, Z7, Z8
-	VFMADD213PS       Z11, Z11, Z12
-	VFMADD213PS       Z15, Z15, Z16
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z10, K2
 	VCMPPS            $0x06, Z1, Z14, K3
 	VCMPPS            $0x06, Z1, Z18, K4
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VMULPS.Z          Z10, Z12, K2, Z12
-	VMULPS.Z          Z14, Z16, K3, Z16
-	VMULPS.Z          Z18, Z20, K4, Z20
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
 	VMOVUPS           (R9), Z6
 	VMOVUPS           64(R9), Z7
-	VMOVUPS           128(R9), Z9
+	VMOVUPS           128(R9), Z8
 	VMOVUPS           192(R9), Z10
-	VMULPS            Z6, Z8, Z8
-	VMULPS            Z7, Z12, Z12
-	VMULPS            Z9, Z16, Z16
-	VMULPS            Z10, Z20, Z20
-	VMOVUPS           Z8, (AX)
-	VMOVUPS           Z12, 64(AX)
-	VMOVUPS           Z16, 128(AX)
-	VMOVUPS           Z20, 192(AX)
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z17, Z17
+	VMULPS            Z10, Z21, Z21
+	VMOVUPS           Z9, (AX)
+	VMOVUPS           Z13, 64(AX)
+	VMOVUPS           Z17, 128(AX)
+	VMOVUPS           Z21, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -5000,15 +4783,11 @@ singleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
+	VDIVPS.Z          Z9, Z6, K1, Z9
 	VMOVUPS           (R9), Z6
-	VMULPS            Z6, Z8, Z8
-	VMOVUPS           Z8, (AX)
+	VMULPS            Z6, Z9, Z9
+	VMOVUPS           Z9, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -5039,15 +4818,11 @@ singledone:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K2
-	VMULPS.Z          Z6, Z8, K2, Z8
+	VDIVPS.Z          Z9, Z6, K2, Z9
 	VMOVUPS.Z         (R9), K1, Z6
-	VMULPS            Z6, Z8, Z8
-	VMOVUPS           Z8, K1, (AX)
+	VMULPS            Z6, Z9, Z9
+	VMOVUPS           Z9, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -6247,14 +6022,14 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+624(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+628(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+692(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+756(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+820(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+884(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+736(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+740(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+804(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+868(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+932(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+996(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -6293,18 +6068,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -6387,18 +6162,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -6460,9 +6235,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -6508,18 +6283,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -6581,9 +6356,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -6612,9 +6387,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+948(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -6644,12 +6419,12 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+552(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+556(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+560(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -6736,26 +6511,14 @@ farloop:
 	VADDPS            Z2, Z11, Z11
 	VADDPS            Z2, Z14, Z14
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
-	VMOVNTPS          Z7, (AX)
-	VMOVNTPS          Z10, 64(AX)
-	VMOVNTPS          Z13, 128(AX)
-	VMOVNTPS          Z16, 192(AX)
+	VDIVPS            Z8, Z2, Z8
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z14, Z2, Z14
+	VDIVPS            Z17, Z2, Z17
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z11, 64(AX)
+	VMOVNTPS          Z14, 128(AX)
+	VMOVNTPS          Z17, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -6842,26 +6605,14 @@ ntloop:
 	VADDPS            Z2, Z11, Z11
 	VADDPS            Z2, Z14, Z14
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
-	VMOVNTPS          Z7, (AX)
-	VMOVNTPS          Z10, 64(AX)
-	VMOVNTPS          Z13, 128(AX)
-	VMOVNTPS          Z16, 192(AX)
+	VDIVPS            Z8, Z2, Z8
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z14, Z2, Z14
+	VDIVPS            Z17, Z2, Z17
+	VMOVNTPS          Z8, (AX)
+	VMOVNTPS          Z11, 64(AX)
+	VMOVNTPS          Z14, 128(AX)
+	VMOVNTPS          Z17, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -6891,11 +6642,8 @@ ntsingleloop:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	VMOVNTPS          Z7, (AX)
+	VDIVPS            Z8, Z2, Z8
+	VMOVNTPS          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -6978,26 +6726,14 @@ mainloop:
 	VADDPS            Z2, Z11, Z11
 	VADDPS            Z2, Z14, Z14
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z8, Z6
-	VRCP14PS          Z11, Z9
-	VRCP14PS          Z14, Z12
-	VRCP14PS          Z17, Z15
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z10
-	VMOVAPS           Z2, Z13
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z8, Z7
-	VFNMADD231PS      Z9, Z11, Z10
-	VFNMADD231PS      Z12, Z14, Z13
-	VFNMADD231PS      Z15, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z9, Z9, Z10
-	VFMADD213PS       Z12, Z12, Z13
-	VFMADD213PS       Z15, Z15, Z16
-	VMOVUPS           Z7, (AX)
-	VMOVUPS           Z10, 64(AX)
-	VMOVUPS           Z13, 128(AX)
-	VMOVUPS           Z16, 192(AX)
+	VDIVPS            Z8, Z2, Z8
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z14, Z2, Z14
+	VDIVPS            Z17, Z2, Z17
+	VMOVUPS           Z8, (AX)
+	VMOVUPS           Z11, 64(AX)
+	VMOVUPS           Z14, 128(AX)
+	VMOVUPS           Z17, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+64, CX
@@ -7027,11 +6763,8 @@ singleloop:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	VMOVUPS           Z7, (AX)
+	VDIVPS            Z8, Z2, Z8
+	VMOVUPS           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+16, CX
@@ -7061,11 +6794,8 @@ singledone:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	VMOVUPS           Z7, K1, (AX)
+	VDIVPS            Z8, Z2, Z8
+	VMOVUPS           Z8, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -7547,13 +7277,15 @@ next:
 // func vecSoftmaxF32AVX512(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z0
+	VMOVUPS      vecConstf32avx512<>+16(SB), Z1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
-	VBROADCASTSS scale+72(FP), Z0
-	VMULPS.BCST  vecConstf32avx512<>+80(SB), Z0, Z0
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z1
+	VBROADCASTSS scale+72(FP), Z2
+	VMULPS.BCST  vecConstf32avx512<>+80(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -7564,22 +7296,22 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	JLT          addmaxmaindone
 
 addmaxmain:
-	VMOVUPS (DI)(R12*1), Z2
-	VMOVUPS (R8)(R12*1), Z3
-	VADDPS  Z3, Z2, Z2
-	VMAXPS  Z2, Z1, Z1
-	VMOVUPS 64(DI)(R12*1), Z2
-	VMOVUPS 64(R8)(R12*1), Z3
-	VADDPS  Z3, Z2, Z2
-	VMAXPS  Z2, Z1, Z1
-	VMOVUPS 128(DI)(R12*1), Z2
-	VMOVUPS 128(R8)(R12*1), Z3
-	VADDPS  Z3, Z2, Z2
-	VMAXPS  Z2, Z1, Z1
-	VMOVUPS 192(DI)(R12*1), Z2
-	VMOVUPS 192(R8)(R12*1), Z3
-	VADDPS  Z3, Z2, Z2
-	VMAXPS  Z2, Z1, Z1
+	VMOVUPS (DI)(R12*1), Z4
+	VMOVUPS (R8)(R12*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMAXPS  Z4, Z3, Z3
+	VMOVUPS 64(DI)(R12*1), Z4
+	VMOVUPS 64(R8)(R12*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMAXPS  Z4, Z3, Z3
+	VMOVUPS 128(DI)(R12*1), Z4
+	VMOVUPS 128(R8)(R12*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMAXPS  Z4, Z3, Z3
+	VMOVUPS 192(DI)(R12*1), Z4
+	VMOVUPS 192(R8)(R12*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMAXPS  Z4, Z3, Z3
 	ADDQ    $+256, R12
 	SUBQ    $+64, CX
 	JGE     addmaxmain
@@ -7590,10 +7322,10 @@ addmaxmaindone:
 	JLT  addmaxsingledone
 
 addmaxsingle:
-	VMOVUPS (DI)(R12*1), Z2
-	VMOVUPS (R8)(R12*1), Z3
-	VADDPS  Z3, Z2, Z2
-	VMAXPS  Z2, Z1, Z1
+	VMOVUPS (DI)(R12*1), Z4
+	VMOVUPS (R8)(R12*1), Z5
+	VADDPS  Z5, Z4, Z4
+	VMAXPS  Z4, Z3, Z3
 	ADDQ    $+64, R12
 	SUBQ    $+16, CX
 	JGE     addmaxsingle
@@ -7605,25 +7337,25 @@ addmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VMOVUPS.Z    (DI)(R12*1), K1, Z2
-	VMOVUPS.Z    (R8)(R12*1), K1, Z3
-	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VMOVUPS.Z    (DI)(R12*1), K1, Z4
+	VMOVUPS.Z    (R8)(R12*1), K1, Z5
+	VADDPS       Z5, Z4, Z4
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7632,14 +7364,14 @@ addmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x02, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -7650,82 +7382,82 @@ addalonemain:
 	PREFETCHT1       64(R9)(R12*1)
 	PREFETCHT1       128(R9)(R12*1)
 	PREFETCHT1       192(R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z7
-	VMOVUPS          (R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          64(DI)(R12*1), Z7
-	VMOVUPS          64(R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          128(DI)(R12*1), Z7
-	VMOVUPS          128(R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          192(DI)(R12*1), Z7
-	VMOVUPS          192(R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z7
-	VMOVUPS          64(DX)(R12*1), Z9
-	VMOVUPS          128(DX)(R12*1), Z11
-	VMOVUPS          192(DX)(R12*1), Z13
-	VMOVUPS          (BX)(R12*1), Z8
-	VMOVUPS          64(BX)(R12*1), Z10
-	VMOVUPS          128(BX)(R12*1), Z12
-	VMOVUPS          192(BX)(R12*1), Z14
-	VADDPS           Z8, Z7, Z7
+	VMOVUPS          (DI)(R12*1), Z9
+	VMOVUPS          (R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS          64(DI)(R12*1), Z9
+	VMOVUPS          64(R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS          128(DI)(R12*1), Z9
+	VMOVUPS          128(R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS          192(DI)(R12*1), Z9
+	VMOVUPS          192(R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z9
+	VMOVUPS          64(DX)(R12*1), Z11
+	VMOVUPS          128(DX)(R12*1), Z13
+	VMOVUPS          192(DX)(R12*1), Z15
+	VMOVUPS          (BX)(R12*1), Z10
+	VMOVUPS          64(BX)(R12*1), Z12
+	VMOVUPS          128(BX)(R12*1), Z14
+	VMOVUPS          192(BX)(R12*1), Z16
 	VADDPS           Z10, Z9, Z9
 	VADDPS           Z12, Z11, Z11
 	VADDPS           Z14, Z13, Z13
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z11
-	VFMSUB213PS      Z2, Z0, Z13
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z9, Z12
-	VREDUCEPS        $0x01, Z11, Z15
-	VREDUCEPS        $0x01, Z13, Z17
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z17, Z18
-	VSCALEFPS        Z7, Z10, Z10
+	VADDPS           Z16, Z15, Z15
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z15
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z11, Z0, Z16
+	VADDPS.RD_SAE    Z13, Z0, Z19
+	VADDPS.RD_SAE    Z15, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z12
+	VREDUCEPS        $0x41, Z11, Z17
+	VREDUCEPS        $0x41, Z13, Z20
+	VREDUCEPS        $0x41, Z15, Z23
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z14
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z21
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z23, Z24
+	VMULPS           Z12, Z14, Z14
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z16, Z12
+	VPERMPS          Z1, Z19, Z16
+	VPERMPS          Z1, Z22, Z17
+	VFMADD213PS      Z10, Z10, Z14
+	VFMADD213PS      Z12, Z12, Z18
+	VFMADD213PS      Z16, Z16, Z21
+	VFMADD213PS      Z17, Z17, Z24
 	VSCALEFPS        Z9, Z14, Z14
-	VSCALEFPS        Z11, Z16, Z16
-	VSCALEFPS        Z13, Z18, Z18
-	VMOVUPS          Z10, (SI)(R12*1)
-	VMOVUPS          Z14, 64(SI)(R12*1)
-	VMOVUPS          Z16, 128(SI)(R12*1)
-	VMOVUPS          Z18, 192(SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
-	VADDPS           Z14, Z4, Z4
-	VADDPS           Z16, Z5, Z5
+	VSCALEFPS        Z11, Z18, Z18
+	VSCALEFPS        Z13, Z21, Z21
+	VSCALEFPS        Z15, Z24, Z24
+	VMOVUPS          Z14, (SI)(R12*1)
+	VMOVUPS          Z18, 64(SI)(R12*1)
+	VMOVUPS          Z21, 128(SI)(R12*1)
+	VMOVUPS          Z24, 192(SI)(R12*1)
+	VADDPS           Z14, Z5, Z5
 	VADDPS           Z18, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+256, R12
 	SUBQ             $+64, CX
 	JGE              addalonemain
@@ -7737,25 +7469,25 @@ addalonemaindone:
 
 addalonesingle:
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z7
-	VMOVUPS          (R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z7
-	VMOVUPS          (BX)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VMOVUPS          Z9, (SI)(R12*1)
-	VADDPS           Z9, Z3, Z3
+	VMOVUPS          (DI)(R12*1), Z9
+	VMOVUPS          (R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z9
+	VMOVUPS          (BX)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VMOVUPS          Z12, (SI)(R12*1)
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+64, R12
 	SUBQ             $+16, CX
 	JGE              addalonesingle
@@ -7768,43 +7500,43 @@ addalonesingledone:
 	DECQ             R10
 	KMOVW            R10, K1
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z7
-	VMOVUPS.Z        (R8)(R12*1), K1, Z8
-	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS.Z        (DX)(R12*1), K1, Z7
-	VMOVUPS.Z        (BX)(R12*1), K1, Z8
-	VADDPS           Z8, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)(R12*1)
-	VADDPS           Z8, Z3, K1, Z3
+	VMOVUPS.Z        (DI)(R12*1), K1, Z9
+	VMOVUPS.Z        (R8)(R12*1), K1, Z10
+	VADDPS           Z10, Z9, Z9
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS.Z        (DX)(R12*1), K1, Z9
+	VMOVUPS.Z        (BX)(R12*1), K1, Z10
+	VADDPS           Z10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z4
+	VREDUCEPS        $0x41, Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z10, Z11
+	VMULPS           Z10, Z11, Z11
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z11
+	VSCALEFPS        Z9, Z11, Z11
+	VMOVUPS          Z11, K1, (SI)(R12*1)
+	VADDPS           Z11, Z5, K1, Z5
 
 addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7813,14 +7545,14 @@ addrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x02, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -7835,94 +7567,94 @@ addntmain:
 	PREFETCHT1       64(R9)(R12*1)
 	PREFETCHT1       128(R9)(R12*1)
 	PREFETCHT1       192(R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z8
-	VMOVUPS          (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          64(DI)(R12*1), Z8
-	VMOVUPS          64(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          128(DI)(R12*1), Z8
-	VMOVUPS          128(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          192(DI)(R12*1), Z8
-	VMOVUPS          192(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VMOVUPS          64(DX)(R12*1), Z10
-	VMOVUPS          128(DX)(R12*1), Z12
-	VMOVUPS          192(DX)(R12*1), Z14
-	VMOVUPS          (BX)(R12*1), Z9
-	VMOVUPS          64(BX)(R12*1), Z11
-	VMOVUPS          128(BX)(R12*1), Z13
-	VMOVUPS          192(BX)(R12*1), Z15
-	VADDPS           Z9, Z8, Z8
+	VMOVUPS          (DI)(R12*1), Z10
+	VMOVUPS          (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          64(DI)(R12*1), Z10
+	VMOVUPS          64(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          128(DI)(R12*1), Z10
+	VMOVUPS          128(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          192(DI)(R12*1), Z10
+	VMOVUPS          192(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VMOVUPS          64(DX)(R12*1), Z12
+	VMOVUPS          128(DX)(R12*1), Z14
+	VMOVUPS          192(DX)(R12*1), Z16
+	VMOVUPS          (BX)(R12*1), Z11
+	VMOVUPS          64(BX)(R12*1), Z13
+	VMOVUPS          128(BX)(R12*1), Z15
+	VMOVUPS          192(BX)(R12*1), Z17
 	VADDPS           Z11, Z10, Z10
 	VADDPS           Z13, Z12, Z12
 	VADDPS           Z15, Z14, Z14
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z12
-	VFMSUB213PS      Z2, Z0, Z14
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z10, Z13
-	VREDUCEPS        $0x01, Z12, Z16
-	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z11, Z11
+	VADDPS           Z17, Z16, Z16
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z16
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z12, Z0, Z17
+	VADDPS.RD_SAE    Z14, Z0, Z20
+	VADDPS.RD_SAE    Z16, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z13
+	VREDUCEPS        $0x41, Z12, Z18
+	VREDUCEPS        $0x41, Z14, Z21
+	VREDUCEPS        $0x41, Z16, Z24
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z19
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z13, Z15, Z15
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z17, Z13
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z11, Z11, Z15
+	VFMADD213PS      Z13, Z13, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
 	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z17, Z17
-	VSCALEFPS        Z14, Z19, Z19
-	VMOVUPS          (R10)(R12*1), Z8
-	VMOVUPS          64(R10)(R12*1), Z9
-	VMOVUPS          128(R10)(R12*1), Z10
-	VMOVUPS          192(R10)(R12*1), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z10, Z10
-	VMULPS           Z7, Z12, Z12
-	VMOVNTPS         Z8, (R11)(R12*1)
-	VMOVNTPS         Z9, 64(R11)(R12*1)
-	VMOVNTPS         Z10, 128(R11)(R12*1)
-	VMOVNTPS         Z12, 192(R11)(R12*1)
-	VMOVUPS          Z11, (SI)(R12*1)
-	VMOVUPS          Z15, 64(SI)(R12*1)
-	VMOVUPS          Z17, 128(SI)(R12*1)
-	VMOVUPS          Z19, 192(SI)(R12*1)
-	VADDPS           Z11, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VSCALEFPS        Z12, Z19, Z19
+	VSCALEFPS        Z14, Z22, Z22
+	VSCALEFPS        Z16, Z25, Z25
+	VMOVUPS          (R10)(R12*1), Z10
+	VMOVUPS          64(R10)(R12*1), Z11
+	VMOVUPS          128(R10)(R12*1), Z12
+	VMOVUPS          192(R10)(R12*1), Z13
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z13, Z13
+	VMOVNTPS         Z10, (R11)(R12*1)
+	VMOVNTPS         Z11, 64(R11)(R12*1)
+	VMOVNTPS         Z12, 128(R11)(R12*1)
+	VMOVNTPS         Z13, 192(R11)(R12*1)
+	VMOVUPS          Z15, (SI)(R12*1)
+	VMOVUPS          Z19, 64(SI)(R12*1)
+	VMOVUPS          Z22, 128(SI)(R12*1)
+	VMOVUPS          Z25, 192(SI)(R12*1)
+	VADDPS           Z15, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+256, R12
 	SUBQ             $+64, CX
 	JGE              addntmain
@@ -7934,28 +7666,28 @@ addntmaindone:
 
 addntsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z8
-	VMOVUPS          (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VMOVUPS          (BX)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*1), Z8
-	VMULPS           Z7, Z8, Z8
-	VMOVNTPS         Z8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
+	VMOVUPS          (DI)(R12*1), Z10
+	VMOVUPS          (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VMOVUPS          (BX)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*1), Z10
+	VMULPS           Z9, Z10, Z10
+	VMOVNTPS         Z10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*1)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+64, R12
 	SUBQ             $+16, CX
 	JGE              addntsingle
@@ -7968,30 +7700,30 @@ addntsingledone:
 	DECQ             R13
 	KMOVW            R13, K1
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VMOVUPS.Z        (R8)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS.Z        (DX)(R12*1), K1, Z8
-	VMOVUPS.Z        (BX)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*1), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VMOVUPS          Z2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*1)
-	VADDPS           Z9, Z3, K1, Z3
+	VMOVUPS.Z        (DI)(R12*1), K1, Z10
+	VMOVUPS.Z        (R8)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS.Z        (DX)(R12*1), K1, Z10
+	VMOVUPS.Z        (BX)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*1), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VMOVUPS          Z4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*1)
+	VADDPS           Z12, Z5, K1, Z5
 
 addntdone:
 	JMP addpassed
@@ -8007,94 +7739,94 @@ addinmain:
 	PREFETCHT1       64(R9)(R12*1)
 	PREFETCHT1       128(R9)(R12*1)
 	PREFETCHT1       192(R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z8
-	VMOVUPS          (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          64(DI)(R12*1), Z8
-	VMOVUPS          64(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          128(DI)(R12*1), Z8
-	VMOVUPS          128(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          192(DI)(R12*1), Z8
-	VMOVUPS          192(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VMOVUPS          64(DX)(R12*1), Z10
-	VMOVUPS          128(DX)(R12*1), Z12
-	VMOVUPS          192(DX)(R12*1), Z14
-	VMOVUPS          (BX)(R12*1), Z9
-	VMOVUPS          64(BX)(R12*1), Z11
-	VMOVUPS          128(BX)(R12*1), Z13
-	VMOVUPS          192(BX)(R12*1), Z15
-	VADDPS           Z9, Z8, Z8
+	VMOVUPS          (DI)(R12*1), Z10
+	VMOVUPS          (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          64(DI)(R12*1), Z10
+	VMOVUPS          64(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          128(DI)(R12*1), Z10
+	VMOVUPS          128(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          192(DI)(R12*1), Z10
+	VMOVUPS          192(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VMOVUPS          64(DX)(R12*1), Z12
+	VMOVUPS          128(DX)(R12*1), Z14
+	VMOVUPS          192(DX)(R12*1), Z16
+	VMOVUPS          (BX)(R12*1), Z11
+	VMOVUPS          64(BX)(R12*1), Z13
+	VMOVUPS          128(BX)(R12*1), Z15
+	VMOVUPS          192(BX)(R12*1), Z17
 	VADDPS           Z11, Z10, Z10
 	VADDPS           Z13, Z12, Z12
 	VADDPS           Z15, Z14, Z14
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z12
-	VFMSUB213PS      Z2, Z0, Z14
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z10, Z13
-	VREDUCEPS        $0x01, Z12, Z16
-	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z11
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z11, Z11
+	VADDPS           Z17, Z16, Z16
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z16
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z12, Z0, Z17
+	VADDPS.RD_SAE    Z14, Z0, Z20
+	VADDPS.RD_SAE    Z16, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z13
+	VREDUCEPS        $0x41, Z12, Z18
+	VREDUCEPS        $0x41, Z14, Z21
+	VREDUCEPS        $0x41, Z16, Z24
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z15
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z19
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z13, Z15, Z15
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z17, Z13
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z11, Z11, Z15
+	VFMADD213PS      Z13, Z13, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
 	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z17, Z17
-	VSCALEFPS        Z14, Z19, Z19
-	VMOVUPS          (R10)(R12*1), Z8
-	VMOVUPS          64(R10)(R12*1), Z9
-	VMOVUPS          128(R10)(R12*1), Z10
-	VMOVUPS          192(R10)(R12*1), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z10, Z10
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          Z8, (R11)(R12*1)
-	VMOVUPS          Z9, 64(R11)(R12*1)
-	VMOVUPS          Z10, 128(R11)(R12*1)
-	VMOVUPS          Z12, 192(R11)(R12*1)
-	VMOVUPS          Z11, (SI)(R12*1)
-	VMOVUPS          Z15, 64(SI)(R12*1)
-	VMOVUPS          Z17, 128(SI)(R12*1)
-	VMOVUPS          Z19, 192(SI)(R12*1)
-	VADDPS           Z11, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VSCALEFPS        Z12, Z19, Z19
+	VSCALEFPS        Z14, Z22, Z22
+	VSCALEFPS        Z16, Z25, Z25
+	VMOVUPS          (R10)(R12*1), Z10
+	VMOVUPS          64(R10)(R12*1), Z11
+	VMOVUPS          128(R10)(R12*1), Z12
+	VMOVUPS          192(R10)(R12*1), Z13
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z13, Z13
+	VMOVUPS          Z10, (R11)(R12*1)
+	VMOVUPS          Z11, 64(R11)(R12*1)
+	VMOVUPS          Z12, 128(R11)(R12*1)
+	VMOVUPS          Z13, 192(R11)(R12*1)
+	VMOVUPS          Z15, (SI)(R12*1)
+	VMOVUPS          Z19, 64(SI)(R12*1)
+	VMOVUPS          Z22, 128(SI)(R12*1)
+	VMOVUPS          Z25, 192(SI)(R12*1)
+	VADDPS           Z15, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+256, R12
 	SUBQ             $+64, CX
 	JGE              addinmain
@@ -8106,28 +7838,28 @@ addinmaindone:
 
 addinsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z8
-	VMOVUPS          (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VMOVUPS          (BX)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*1), Z8
-	VMULPS           Z7, Z8, Z8
-	VMOVUPS          Z8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
+	VMOVUPS          (DI)(R12*1), Z10
+	VMOVUPS          (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VMOVUPS          (BX)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*1), Z10
+	VMULPS           Z9, Z10, Z10
+	VMOVUPS          Z10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*1)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+64, R12
 	SUBQ             $+16, CX
 	JGE              addinsingle
@@ -8140,48 +7872,48 @@ addinsingledone:
 	DECQ             R13
 	KMOVW            R13, K1
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VMOVUPS.Z        (R8)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS.Z        (DX)(R12*1), K1, Z8
-	VMOVUPS.Z        (BX)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*1), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VMOVUPS          Z2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*1)
-	VADDPS           Z9, Z3, K1, Z3
+	VMOVUPS.Z        (DI)(R12*1), K1, Z10
+	VMOVUPS.Z        (R8)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS.Z        (DX)(R12*1), K1, Z10
+	VMOVUPS.Z        (BX)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*1), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VMOVUPS          Z4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*1)
+	VADDPS           Z12, Z5, K1, Z5
 
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z7
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VDIVPS        Z3, Z7, Z7
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z9
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0xb1, X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  X5, Z5
+	VDIVPS        Z5, Z9, Z9
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -8200,10 +7932,10 @@ plain:
 	JLT  plainmaxmaindone
 
 plainmaxmain:
-	VMAXPS (DI)(R12*1), Z1, Z1
-	VMAXPS 64(DI)(R12*1), Z1, Z1
-	VMAXPS 128(DI)(R12*1), Z1, Z1
-	VMAXPS 192(DI)(R12*1), Z1, Z1
+	VMAXPS (DI)(R12*1), Z3, Z3
+	VMAXPS 64(DI)(R12*1), Z3, Z3
+	VMAXPS 128(DI)(R12*1), Z3, Z3
+	VMAXPS 192(DI)(R12*1), Z3, Z3
 	ADDQ   $+256, R12
 	SUBQ   $+64, CX
 	JGE    plainmaxmain
@@ -8214,7 +7946,7 @@ plainmaxmaindone:
 	JLT  plainmaxsingledone
 
 plainmaxsingle:
-	VMAXPS (DI)(R12*1), Z1, Z1
+	VMAXPS (DI)(R12*1), Z3, Z3
 	ADDQ   $+64, R12
 	SUBQ   $+16, CX
 	JGE    plainmaxsingle
@@ -8226,23 +7958,23 @@ plainmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VMOVUPS.Z    (DI)(R12*1), K1, Z2
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VMOVUPS.Z    (DI)(R12*1), K1, Z4
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8251,14 +7983,14 @@ plainmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x02, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -8269,62 +8001,62 @@ plainalonemain:
 	PREFETCHT1       64(R9)(R12*1)
 	PREFETCHT1       128(R9)(R12*1)
 	PREFETCHT1       192(R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z1, Z1
-	VMAXPS           64(DI)(R12*1), Z1, Z1
-	VMAXPS           128(DI)(R12*1), Z1, Z1
-	VMAXPS           192(DI)(R12*1), Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z7
-	VMOVUPS          64(DX)(R12*1), Z10
-	VMOVUPS          128(DX)(R12*1), Z13
-	VMOVUPS          192(DX)(R12*1), Z16
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z13
-	VFMSUB213PS      Z2, Z0, Z16
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z10, Z11
-	VREDUCEPS        $0x01, Z13, Z14
-	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z17, Z18
-	VSCALEFPS        Z7, Z9, Z9
-	VSCALEFPS        Z10, Z12, Z12
-	VSCALEFPS        Z13, Z15, Z15
-	VSCALEFPS        Z16, Z18, Z18
-	VMOVUPS          Z9, (SI)(R12*1)
-	VMOVUPS          Z12, 64(SI)(R12*1)
-	VMOVUPS          Z15, 128(SI)(R12*1)
-	VMOVUPS          Z18, 192(SI)(R12*1)
-	VADDPS           Z9, Z3, Z3
-	VADDPS           Z12, Z4, Z4
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
+	VMAXPS           (DI)(R12*1), Z3, Z3
+	VMAXPS           64(DI)(R12*1), Z3, Z3
+	VMAXPS           128(DI)(R12*1), Z3, Z3
+	VMAXPS           192(DI)(R12*1), Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z9
+	VMOVUPS          64(DX)(R12*1), Z13
+	VMOVUPS          128(DX)(R12*1), Z17
+	VMOVUPS          192(DX)(R12*1), Z21
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z17
+	VFMSUB213PS      Z4, Z2, Z21
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z13, Z0, Z14
+	VADDPS.RD_SAE    Z17, Z0, Z18
+	VADDPS.RD_SAE    Z21, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z11
+	VREDUCEPS        $0x41, Z13, Z15
+	VREDUCEPS        $0x41, Z17, Z19
+	VREDUCEPS        $0x41, Z21, Z23
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z20
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z19, Z20, Z20
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z14, Z11
+	VPERMPS          Z1, Z18, Z14
+	VPERMPS          Z1, Z22, Z15
+	VFMADD213PS      Z10, Z10, Z12
+	VFMADD213PS      Z11, Z11, Z16
+	VFMADD213PS      Z14, Z14, Z20
+	VFMADD213PS      Z15, Z15, Z24
+	VSCALEFPS        Z9, Z12, Z12
+	VSCALEFPS        Z13, Z16, Z16
+	VSCALEFPS        Z17, Z20, Z20
+	VSCALEFPS        Z21, Z24, Z24
+	VMOVUPS          Z12, (SI)(R12*1)
+	VMOVUPS          Z16, 64(SI)(R12*1)
+	VMOVUPS          Z20, 128(SI)(R12*1)
+	VMOVUPS          Z24, 192(SI)(R12*1)
+	VADDPS           Z12, Z5, Z5
+	VADDPS           Z16, Z6, Z6
+	VADDPS           Z20, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+256, R12
 	SUBQ             $+64, CX
 	JGE              plainalonemain
@@ -8336,20 +8068,20 @@ plainalonemaindone:
 
 plainalonesingle:
 	PREFETCHT1       (R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VMOVUPS          Z9, (SI)(R12*1)
-	VADDPS           Z9, Z3, Z3
+	VMAXPS           (DI)(R12*1), Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VMOVUPS          Z12, (SI)(R12*1)
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+64, R12
 	SUBQ             $+16, CX
 	JGE              plainalonesingle
@@ -8362,39 +8094,39 @@ plainalonesingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z7
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS.Z        (DX)(R12*1), K1, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)(R12*1)
-	VADDPS           Z8, Z3, K1, Z3
+	VMOVUPS.Z        (DI)(R12*1), K1, Z9
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS.Z        (DX)(R12*1), K1, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z4
+	VREDUCEPS        $0x41, Z9, Z10
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z10, Z11
+	VMULPS           Z10, Z11, Z11
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z11
+	VSCALEFPS        Z9, Z11, Z11
+	VMOVUPS          Z11, K1, (SI)(R12*1)
+	VADDPS           Z11, Z5, K1, Z5
 
 plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8403,14 +8135,14 @@ plainrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x02, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -8425,74 +8157,74 @@ plainntmain:
 	PREFETCHT1       64(R9)(R12*1)
 	PREFETCHT1       128(R9)(R12*1)
 	PREFETCHT1       192(R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z1, Z1
-	VMAXPS           64(DI)(R12*1), Z1, Z1
-	VMAXPS           128(DI)(R12*1), Z1, Z1
-	VMAXPS           192(DI)(R12*1), Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VMOVUPS          64(DX)(R12*1), Z11
-	VMOVUPS          128(DX)(R12*1), Z14
-	VMOVUPS          192(DX)(R12*1), Z17
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z11
-	VFMSUB213PS      Z2, Z0, Z14
-	VFMSUB213PS      Z2, Z0, Z17
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z11, Z12
-	VREDUCEPS        $0x01, Z14, Z15
-	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z10, Z10
-	VSCALEFPS        Z11, Z13, Z13
-	VSCALEFPS        Z14, Z16, Z16
-	VSCALEFPS        Z17, Z19, Z19
-	VMOVUPS          (R10)(R12*1), Z8
-	VMOVUPS          64(R10)(R12*1), Z9
-	VMOVUPS          128(R10)(R12*1), Z11
-	VMOVUPS          192(R10)(R12*1), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z11, Z11
-	VMULPS           Z7, Z12, Z12
-	VMOVNTPS         Z8, (R11)(R12*1)
-	VMOVNTPS         Z9, 64(R11)(R12*1)
-	VMOVNTPS         Z11, 128(R11)(R12*1)
-	VMOVNTPS         Z12, 192(R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*1)
-	VMOVUPS          Z13, 64(SI)(R12*1)
-	VMOVUPS          Z16, 128(SI)(R12*1)
-	VMOVUPS          Z19, 192(SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
-	VADDPS           Z13, Z4, Z4
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
+	VMAXPS           (DI)(R12*1), Z3, Z3
+	VMAXPS           64(DI)(R12*1), Z3, Z3
+	VMAXPS           128(DI)(R12*1), Z3, Z3
+	VMAXPS           192(DI)(R12*1), Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VMOVUPS          64(DX)(R12*1), Z14
+	VMOVUPS          128(DX)(R12*1), Z18
+	VMOVUPS          192(DX)(R12*1), Z22
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z18
+	VFMSUB213PS      Z4, Z2, Z22
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z14, Z0, Z15
+	VADDPS.RD_SAE    Z18, Z0, Z19
+	VADDPS.RD_SAE    Z22, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z12
+	VREDUCEPS        $0x41, Z14, Z16
+	VREDUCEPS        $0x41, Z18, Z20
+	VREDUCEPS        $0x41, Z22, Z24
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z21
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z12, Z13, Z13
+	VMULPS           Z16, Z17, Z17
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z15, Z12
+	VPERMPS          Z1, Z19, Z15
+	VPERMPS          Z1, Z23, Z16
+	VFMADD213PS      Z11, Z11, Z13
+	VFMADD213PS      Z12, Z12, Z17
+	VFMADD213PS      Z15, Z15, Z21
+	VFMADD213PS      Z16, Z16, Z25
+	VSCALEFPS        Z10, Z13, Z13
+	VSCALEFPS        Z14, Z17, Z17
+	VSCALEFPS        Z18, Z21, Z21
+	VSCALEFPS        Z22, Z25, Z25
+	VMOVUPS          (R10)(R12*1), Z10
+	VMOVUPS          64(R10)(R12*1), Z11
+	VMOVUPS          128(R10)(R12*1), Z12
+	VMOVUPS          192(R10)(R12*1), Z14
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z14, Z14
+	VMOVNTPS         Z10, (R11)(R12*1)
+	VMOVNTPS         Z11, 64(R11)(R12*1)
+	VMOVNTPS         Z12, 128(R11)(R12*1)
+	VMOVNTPS         Z14, 192(R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*1)
+	VMOVUPS          Z17, 64(SI)(R12*1)
+	VMOVUPS          Z21, 128(SI)(R12*1)
+	VMOVUPS          Z25, 192(SI)(R12*1)
+	VADDPS           Z13, Z5, Z5
+	VADDPS           Z17, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+256, R12
 	SUBQ             $+64, CX
 	JGE              plainntmain
@@ -8504,23 +8236,23 @@ plainntmaindone:
 
 plainntsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*1), Z8
-	VMULPS           Z7, Z8, Z8
-	VMOVNTPS         Z8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
+	VMAXPS           (DI)(R12*1), Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*1), Z10
+	VMULPS           Z9, Z10, Z10
+	VMOVNTPS         Z10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*1)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+64, R12
 	SUBQ             $+16, CX
 	JGE              plainntsingle
@@ -8533,26 +8265,26 @@ plainntsingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS.Z        (DX)(R12*1), K1, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*1), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VMOVUPS          Z2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*1)
-	VADDPS           Z9, Z3, K1, Z3
+	VMOVUPS.Z        (DI)(R12*1), K1, Z10
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS.Z        (DX)(R12*1), K1, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*1), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VMOVUPS          Z4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*1)
+	VADDPS           Z12, Z5, K1, Z5
 
 plainntdone:
 	JMP plainpassed
@@ -8568,74 +8300,74 @@ plaininmain:
 	PREFETCHT1       64(R9)(R12*1)
 	PREFETCHT1       128(R9)(R12*1)
 	PREFETCHT1       192(R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z1, Z1
-	VMAXPS           64(DI)(R12*1), Z1, Z1
-	VMAXPS           128(DI)(R12*1), Z1, Z1
-	VMAXPS           192(DI)(R12*1), Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VMOVUPS          64(DX)(R12*1), Z11
-	VMOVUPS          128(DX)(R12*1), Z14
-	VMOVUPS          192(DX)(R12*1), Z17
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z11
-	VFMSUB213PS      Z2, Z0, Z14
-	VFMSUB213PS      Z2, Z0, Z17
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z11, Z12
-	VREDUCEPS        $0x01, Z14, Z15
-	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z10, Z10
-	VSCALEFPS        Z11, Z13, Z13
-	VSCALEFPS        Z14, Z16, Z16
-	VSCALEFPS        Z17, Z19, Z19
-	VMOVUPS          (R10)(R12*1), Z8
-	VMOVUPS          64(R10)(R12*1), Z9
-	VMOVUPS          128(R10)(R12*1), Z11
-	VMOVUPS          192(R10)(R12*1), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z11, Z11
-	VMULPS           Z7, Z12, Z12
-	VMOVUPS          Z8, (R11)(R12*1)
-	VMOVUPS          Z9, 64(R11)(R12*1)
-	VMOVUPS          Z11, 128(R11)(R12*1)
-	VMOVUPS          Z12, 192(R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*1)
-	VMOVUPS          Z13, 64(SI)(R12*1)
-	VMOVUPS          Z16, 128(SI)(R12*1)
-	VMOVUPS          Z19, 192(SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
-	VADDPS           Z13, Z4, Z4
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
+	VMAXPS           (DI)(R12*1), Z3, Z3
+	VMAXPS           64(DI)(R12*1), Z3, Z3
+	VMAXPS           128(DI)(R12*1), Z3, Z3
+	VMAXPS           192(DI)(R12*1), Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VMOVUPS          64(DX)(R12*1), Z14
+	VMOVUPS          128(DX)(R12*1), Z18
+	VMOVUPS          192(DX)(R12*1), Z22
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z18
+	VFMSUB213PS      Z4, Z2, Z22
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z14, Z0, Z15
+	VADDPS.RD_SAE    Z18, Z0, Z19
+	VADDPS.RD_SAE    Z22, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z12
+	VREDUCEPS        $0x41, Z14, Z16
+	VREDUCEPS        $0x41, Z18, Z20
+	VREDUCEPS        $0x41, Z22, Z24
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z17
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z21
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
+	VMULPS           Z12, Z13, Z13
+	VMULPS           Z16, Z17, Z17
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z15, Z12
+	VPERMPS          Z1, Z19, Z15
+	VPERMPS          Z1, Z23, Z16
+	VFMADD213PS      Z11, Z11, Z13
+	VFMADD213PS      Z12, Z12, Z17
+	VFMADD213PS      Z15, Z15, Z21
+	VFMADD213PS      Z16, Z16, Z25
+	VSCALEFPS        Z10, Z13, Z13
+	VSCALEFPS        Z14, Z17, Z17
+	VSCALEFPS        Z18, Z21, Z21
+	VSCALEFPS        Z22, Z25, Z25
+	VMOVUPS          (R10)(R12*1), Z10
+	VMOVUPS          64(R10)(R12*1), Z11
+	VMOVUPS          128(R10)(R12*1), Z12
+	VMOVUPS          192(R10)(R12*1), Z14
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z14, Z14
+	VMOVUPS          Z10, (R11)(R12*1)
+	VMOVUPS          Z11, 64(R11)(R12*1)
+	VMOVUPS          Z12, 128(R11)(R12*1)
+	VMOVUPS          Z14, 192(R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*1)
+	VMOVUPS          Z17, 64(SI)(R12*1)
+	VMOVUPS          Z21, 128(SI)(R12*1)
+	VMOVUPS          Z25, 192(SI)(R12*1)
+	VADDPS           Z13, Z5, Z5
+	VADDPS           Z17, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+256, R12
 	SUBQ             $+64, CX
 	JGE              plaininmain
@@ -8647,23 +8379,23 @@ plaininmaindone:
 
 plaininsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z1, Z1
-	VMOVUPS          (DX)(R12*1), Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*1), Z8
-	VMULPS           Z7, Z8, Z8
-	VMOVUPS          Z8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*1)
-	VADDPS           Z10, Z3, Z3
+	VMAXPS           (DI)(R12*1), Z3, Z3
+	VMOVUPS          (DX)(R12*1), Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*1), Z10
+	VMULPS           Z9, Z10, Z10
+	VMOVUPS          Z10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*1)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+64, R12
 	SUBQ             $+16, CX
 	JGE              plaininsingle
@@ -8676,44 +8408,44 @@ plaininsingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS.Z        (DX)(R12*1), K1, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*1), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VMOVUPS          Z2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*1)
-	VADDPS           Z9, Z3, K1, Z3
+	VMOVUPS.Z        (DI)(R12*1), K1, Z10
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VMOVUPS.Z        (DX)(R12*1), K1, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*1), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VMOVUPS          Z4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*1)
+	VADDPS           Z12, Z5, K1, Z5
 
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z7
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VDIVPS        Z3, Z7, Z7
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z9
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0xb1, X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  X5, Z5
+	VDIVPS        Z5, Z9, Z9
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -8736,16 +8468,16 @@ rest:
 
 restntmain:
 	VMOVUPS  (R10)(R12*1), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVNTPS Z0, (R11)(R12*1)
 	VMOVUPS  64(R10)(R12*1), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVNTPS Z0, 64(R11)(R12*1)
 	VMOVUPS  128(R10)(R12*1), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVNTPS Z0, 128(R11)(R12*1)
 	VMOVUPS  192(R10)(R12*1), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVNTPS Z0, 192(R11)(R12*1)
 	ADDQ     $+256, R12
 	SUBQ     $+64, CX
@@ -8758,7 +8490,7 @@ restntmaindone:
 
 restntsingle:
 	VMOVUPS  (R10)(R12*1), Z0
-	VMULPS   Z7, Z0, Z0
+	VMULPS   Z9, Z0, Z0
 	VMOVNTPS Z0, (R11)(R12*1)
 	ADDQ     $+64, R12
 	SUBQ     $+16, CX
@@ -8772,7 +8504,7 @@ restntsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*1), K1, Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VMOVUPS   Z0, K1, (R11)(R12*1)
 
 restntdone:
@@ -8786,16 +8518,16 @@ restkept:
 
 restinmain:
 	VMOVUPS (R10)(R12*1), Z0
-	VMULPS  Z7, Z0, Z0
+	VMULPS  Z9, Z0, Z0
 	VMOVUPS Z0, (R11)(R12*1)
 	VMOVUPS 64(R10)(R12*1), Z0
-	VMULPS  Z7, Z0, Z0
+	VMULPS  Z9, Z0, Z0
 	VMOVUPS Z0, 64(R11)(R12*1)
 	VMOVUPS 128(R10)(R12*1), Z0
-	VMULPS  Z7, Z0, Z0
+	VMULPS  Z9, Z0, Z0
 	VMOVUPS Z0, 128(R11)(R12*1)
 	VMOVUPS 192(R10)(R12*1), Z0
-	VMULPS  Z7, Z0, Z0
+	VMULPS  Z9, Z0, Z0
 	VMOVUPS Z0, 192(R11)(R12*1)
 	ADDQ    $+256, R12
 	SUBQ    $+64, CX
@@ -8808,7 +8540,7 @@ restinmaindone:
 
 restinsingle:
 	VMOVUPS (R10)(R12*1), Z0
-	VMULPS  Z7, Z0, Z0
+	VMULPS  Z9, Z0, Z0
 	VMOVUPS Z0, (R11)(R12*1)
 	ADDQ    $+64, R12
 	SUBQ    $+16, CX
@@ -8822,7 +8554,7 @@ restinsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*1), K1, Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VMOVUPS   Z0, K1, (R11)(R12*1)
 
 restindone:
@@ -9000,8 +8732,8 @@ TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+976(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+560(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1080(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+672(SB), Z4
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
 	MOVQ         dst+0(FP), BX
@@ -9158,10 +8890,10 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -9195,7 +8927,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -9230,10 +8962,10 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -9267,7 +8999,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -9301,18 +9033,20 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x02, SI
-	VBROADCASTSS vecConstf32avx512<>+80(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z0
+	VMOVUPS      vecConstf32avx512<>+16(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+80(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VMAXPS (BX)(R8*1), Z1, Z1
-	VMAXPS 64(BX)(R8*1), Z1, Z1
-	VMAXPS 128(BX)(R8*1), Z1, Z1
-	VMAXPS 192(BX)(R8*1), Z1, Z1
+	VMAXPS (BX)(R8*1), Z3, Z3
+	VMAXPS 64(BX)(R8*1), Z3, Z3
+	VMAXPS 128(BX)(R8*1), Z3, Z3
+	VMAXPS 192(BX)(R8*1), Z3, Z3
 	ADDQ   $+256, R8
 	SUBQ   $+64, CX
 	JGE    maxmain
@@ -9323,7 +9057,7 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPS (BX)(R8*1), Z1, Z1
+	VMAXPS (BX)(R8*1), Z3, Z3
 	ADDQ   $+64, R8
 	SUBQ   $+16, CX
 	JGE    maxsingle
@@ -9335,34 +9069,34 @@ maxsingledone:
 	SHLQ         CL, R9
 	DECQ         R9
 	KMOVW        R9, K1
-	VMOVUPS.Z    (BX)(R8*1), K1, Z2
-	VBROADCASTSS vecConstf32avx512<>+952(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VMOVUPS.Z    (BX)(R8*1), K1, Z4
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, (DX)
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMOVSS        X3, (DX)
 	ADDQ          $+4, DX
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstf32avx512<>+952(SB), Z1
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
 	LEAQ          (BX)(SI*1), R9
-	LEAQ          16384(R9), R10
+	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -9373,58 +9107,58 @@ expmain:
 	PREFETCHT1       64(R10)(R8*1)
 	PREFETCHT1       128(R10)(R8*1)
 	PREFETCHT1       192(R10)(R8*1)
-	VMAXPS           (R9)(R8*1), Z1, Z1
-	VMAXPS           64(R9)(R8*1), Z1, Z1
-	VMAXPS           128(R9)(R8*1), Z1, Z1
-	VMAXPS           192(R9)(R8*1), Z1, Z1
-	VMOVUPS          (BX)(R8*1), Z7
-	VMOVUPS          64(BX)(R8*1), Z10
-	VMOVUPS          128(BX)(R8*1), Z13
-	VMOVUPS          192(BX)(R8*1), Z16
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z13
-	VFMSUB213PS      Z2, Z0, Z16
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z10, Z11
-	VREDUCEPS        $0x01, Z13, Z14
-	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z17, Z18
-	VSCALEFPS        Z7, Z9, Z9
-	VSCALEFPS        Z10, Z12, Z12
-	VSCALEFPS        Z13, Z15, Z15
-	VSCALEFPS        Z16, Z18, Z18
-	VADDPS           Z9, Z3, Z3
-	VADDPS           Z12, Z4, Z4
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
+	VMAXPS           (R9)(R8*1), Z3, Z3
+	VMAXPS           64(R9)(R8*1), Z3, Z3
+	VMAXPS           128(R9)(R8*1), Z3, Z3
+	VMAXPS           192(R9)(R8*1), Z3, Z3
+	VMOVUPS          (BX)(R8*1), Z9
+	VMOVUPS          64(BX)(R8*1), Z13
+	VMOVUPS          128(BX)(R8*1), Z17
+	VMOVUPS          192(BX)(R8*1), Z21
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z17
+	VFMSUB213PS      Z4, Z2, Z21
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z13, Z0, Z14
+	VADDPS.RD_SAE    Z17, Z0, Z18
+	VADDPS.RD_SAE    Z21, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z11
+	VREDUCEPS        $0x41, Z13, Z15
+	VREDUCEPS        $0x41, Z17, Z19
+	VREDUCEPS        $0x41, Z21, Z23
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z20
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z19, Z20, Z20
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z14, Z11
+	VPERMPS          Z1, Z18, Z14
+	VPERMPS          Z1, Z22, Z15
+	VFMADD213PS      Z10, Z10, Z12
+	VFMADD213PS      Z11, Z11, Z16
+	VFMADD213PS      Z14, Z14, Z20
+	VFMADD213PS      Z15, Z15, Z24
+	VSCALEFPS        Z9, Z12, Z12
+	VSCALEFPS        Z13, Z16, Z16
+	VSCALEFPS        Z17, Z20, Z20
+	VSCALEFPS        Z21, Z24, Z24
+	VADDPS           Z12, Z5, Z5
+	VADDPS           Z16, Z6, Z6
+	VADDPS           Z20, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+256, R8
 	SUBQ             $+64, CX
 	JGE              expmain
@@ -9436,19 +9170,19 @@ expmaindone:
 
 expsingle:
 	PREFETCHT1       (R10)(R8*1)
-	VMAXPS           (R9)(R8*1), Z1, Z1
-	VMOVUPS          (BX)(R8*1), Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VADDPS           Z9, Z3, Z3
+	VMAXPS           (R9)(R8*1), Z3, Z3
+	VMOVUPS          (BX)(R8*1), Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+64, R8
 	SUBQ             $+16, CX
 	JGE              expsingle
@@ -9461,49 +9195,49 @@ expsingledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
-	VMOVUPS.Z        (R9)(R8*1), K1, Z7
-	VBROADCASTSS     vecConstf32avx512<>+952(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS.Z        (BX)(R8*1), K1, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VADDPS           Z9, Z3, K1, Z3
+	VMOVUPS.Z        (R9)(R8*1), K1, Z9
+	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VMOVUPS.Z        (BX)(R8*1), K1, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VADDPS           Z12, Z5, K1, Z5
 
 expdone:
-	VADDPS           Z5, Z3, Z3
-	VADDPS           Z6, Z4, Z4
-	VADDPS           Z4, Z3, Z3
-	VEXTRACTF64X4    $0x01, Z3, Y4
-	VADDPS           Y4, Y3, Y3
-	VEXTRACTF128     $0x01, Y3, X4
-	VADDPS           X4, X3, X3
-	VPERMILPS        $0x4e, X3, X4
-	VADDPS           X4, X3, X3
-	VPERMILPS        $0xb1, X3, X4
-	VADDPS           X4, X3, X3
-	VBROADCASTSS     X3, Z3
-	VBROADCASTSS     -4(DX), Z4
-	VFNMADD213PS     Z2, Z0, Z4
-	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstf32avx512<>+956(SB), Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+960(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+964(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+968(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+972(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+172(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z5
-	VSCALEFPS        Z4, Z5, Z5
-	VMULPS           Z5, Z3, Z3
-	VMOVSS           X3, (AX)
+	VADDPS           Z7, Z5, Z5
+	VADDPS           Z8, Z6, Z6
+	VADDPS           Z6, Z5, Z5
+	VEXTRACTF64X4    $0x01, Z5, Y6
+	VADDPS           Y6, Y5, Y5
+	VEXTRACTF128     $0x01, Y5, X6
+	VADDPS           X6, X5, X5
+	VPERMILPS        $0x4e, X5, X6
+	VADDPS           X6, X5, X5
+	VPERMILPS        $0xb1, X5, X6
+	VADDPS           X6, X5, X5
+	VBROADCASTSS     X5, Z5
+	VBROADCASTSS     -4(DX), Z6
+	VFNMADD213PS     Z4, Z2, Z6
+	VADDPS.RD_SAE    Z6, Z0, Z4
+	VREDUCEPS        $0x41, Z6, Z7
+	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z7, Z8
+	VMULPS           Z7, Z8, Z8
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z8
+	VSCALEFPS        Z6, Z8, Z8
+	VMULPS           Z8, Z5, Z5
+	VMOVSS           X5, (AX)
 	ADDQ             $+4, AX
 	CMPQ             R9, BX
 	MOVQ             R9, BX
@@ -9517,24 +9251,24 @@ TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8320(AX)(BX*1)
-	PREFETCHT1  8384(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
-	PREFETCHT1  8256(DX)(BX*1)
-	PREFETCHT1  8320(DX)(BX*1)
-	PREFETCHT1  8384(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13376(AX)(BX*1)
+	PREFETCHT1  13440(AX)(BX*1)
+	PREFETCHT1  13504(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
+	PREFETCHT1  13376(DX)(BX*1)
+	PREFETCHT1  13440(DX)(BX*1)
+	PREFETCHT1  13504(DX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Z4
 	VMOVUPS     (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -9561,8 +9295,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VMOVUPS     (AX)(BX*1), Z4
 	VMOVUPS     (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -9578,8 +9312,8 @@ stripsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VMOVUPS.Z   (AX)(BX*1), K1, Z4
 	VMOVUPS.Z   (DX)(BX*1), K1, Z5
 	VSUBPS      Z5, Z4, Z4
@@ -9618,17 +9352,17 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -9642,11 +9376,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 
@@ -9735,7 +9469,7 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
@@ -9756,17 +9490,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -9780,11 +9514,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 
@@ -9794,7 +9528,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+56(FP), CX
@@ -10190,17 +9924,17 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-93
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -10218,11 +9952,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 	VBROADCASTSS (R11), Z10
@@ -10350,7 +10084,7 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
@@ -10371,17 +10105,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -10399,11 +10133,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+980(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 	VBROADCASTSS (R11), Z12
@@ -10415,7 +10149,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+80(FP), CX
@@ -10425,13 +10159,13 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	PREFETCHT1  64(SI)(R8*1)
-	PREFETCHT1  8256(R11)(R8*1)
+	PREFETCHT1  13376(R11)(R8*1)
 	PREFETCHT1  128(SI)(R8*1)
-	PREFETCHT1  8320(R11)(R8*1)
+	PREFETCHT1  13440(R11)(R8*1)
 	PREFETCHT1  192(SI)(R8*1)
-	PREFETCHT1  8384(R11)(R8*1)
+	PREFETCHT1  13504(R11)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VMOVUPS     (R11)(R8*1), Z13
 	VADDPS      Z13, Z12, Z12
@@ -10499,7 +10233,7 @@ bothntmaindone:
 
 bothntsingle:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z12
 	VMOVUPS     (R11)(R8*1), Z13
 	VADDPS      Z13, Z12, Z12
@@ -10526,7 +10260,7 @@ bothntsingledone:
 	DECQ        R13
 	KMOVW       R13, K1
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VMOVUPS.Z   (BX)(R8*1), K1, Z12
 	VMOVUPS.Z   (R11)(R8*1), K1, Z13
 	VADDPS      Z13, Z12, Z12
@@ -10869,14 +10603,14 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -10952,20 +10686,20 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
 	JNE          bothkept
 	LEAQ         (BX)(DI*1), CX
-	LEAQ         8192(BX), SI
+	LEAQ         13312(BX), SI
 	CMPQ         SI, CX
 	CMOVQLT      CX, SI
 	MOVQ         n+48(FP), CX
@@ -11277,14 +11011,14 @@ TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -11766,14 +11500,14 @@ TEXT ·vecAddLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -12186,14 +11920,14 @@ TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         next+24(FP), BX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSS scale+68(FP), Z8
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -12561,13 +12295,13 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstf32avx512<>+984(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+1048(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+1052(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+1056(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+1060(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+1068(SB), Z8
+	VPADDD       vecConstf32avx512<>+1088(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+1152(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1156(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1160(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1164(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+1168(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+1172(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -12786,14 +12520,14 @@ TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
 	MOVQ         src+8(FP), DX
 	MOVQ         n+24(FP), CX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSS vecConstf32avx512<>+216(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+220(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+224(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+228(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+292(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+356(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+420(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+484(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+336(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+340(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+404(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+468(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+532(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+596(SB), Z7
 	VBROADCASTSS scale+32(FP), Z8
 	MOVL         least+36(FP), SI
 	VMOVD        SI, X9
@@ -12801,11 +12535,11 @@ TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstf32avx512<>+984(SB), Z10, Z10
-	VBROADCASTSS vecConstf32avx512<>+1048(SB), Z11
-	VBROADCASTSS vecConstf32avx512<>+1052(SB), Z12
-	VBROADCASTSS vecConstf32avx512<>+1056(SB), Z13
-	VBROADCASTSS vecConstf32avx512<>+1060(SB), Z14
+	VPADDD       vecConstf32avx512<>+1088(SB), Z10, Z10
+	VBROADCASTSS vecConstf32avx512<>+1152(SB), Z11
+	VBROADCASTSS vecConstf32avx512<>+1156(SB), Z12
+	VBROADCASTSS vecConstf32avx512<>+1160(SB), Z13
+	VBROADCASTSS vecConstf32avx512<>+1164(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -12849,12 +12583,12 @@ nt:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -12930,12 +12664,12 @@ main:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -12992,9 +12726,9 @@ single:
 	VRANGEPS         $0x0a, Z1, Z15, Z16
 	VMAXPS           Z15, Z0, Z15
 	VMOVAPS          Z2, Z17
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z16, Z17
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z16, Z17
 	VSUBPS           Z2, Z17, Z18
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z16, Z18
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z16, Z18
 	VPERMPS          Z7, Z17, Z19
 	VPERMPS          Z6, Z17, Z20
 	VFMADD213PS      Z20, Z18, Z19
@@ -13038,9 +12772,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z11, Z1
 	VMAXPS           Z11, Z0, Z0
 	VMOVAPS          Z2, Z11
-	VFMADD231PS.BCST vecConstf32avx512<>+548(SB), Z1, Z11
+	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z1, Z11
 	VSUBPS           Z2, Z11, Z2
-	VFMSUB231PS.BCST vecConstf32avx512<>+548(SB), Z1, Z2
+	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z1, Z2
 	VPERMPS          Z7, Z11, Z7
 	VPERMPS          Z6, Z11, Z6
 	VFMADD213PS      Z6, Z2, Z7
@@ -14693,227 +14427,253 @@ DATA vecConstf32avx512<>+164(SB)/4, $0x3d6357b7
 DATA vecConstf32avx512<>+168(SB)/4, $0x3e75fdef
 DATA vecConstf32avx512<>+172(SB)/4, $0x3f317218
 DATA vecConstf32avx512<>+176(SB)/4, $0x80000000
-DATA vecConstf32avx512<>+180(SB)/4, $0x41200000
-DATA vecConstf32avx512<>+184(SB)/4, $0x40000000
-DATA vecConstf32avx512<>+188(SB)/4, $0x3db5f604
-DATA vecConstf32avx512<>+192(SB)/4, $0x4038aa3b
-DATA vecConstf32avx512<>+196(SB)/4, $0x3eb17218
-DATA vecConstf32avx512<>+200(SB)/4, $0x3e8913b5
-DATA vecConstf32avx512<>+204(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx512<>+208(SB)/4, $0x3faaaa58
-DATA vecConstf32avx512<>+212(SB)/4, $0x3fffffff
-DATA vecConstf32avx512<>+216(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+220(SB)/4, $0x40adcb09
-DATA vecConstf32avx512<>+224(SB)/4, $0x4b400000
-DATA vecConstf32avx512<>+228(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+232(SB)/4, $0x3eb7a102
-DATA vecConstf32avx512<>+236(SB)/4, $0x3e701e49
-DATA vecConstf32avx512<>+240(SB)/4, $0x3e0e05bb
-DATA vecConstf32avx512<>+244(SB)/4, $0x3d9714b4
-DATA vecConstf32avx512<>+248(SB)/4, $0x3d0fdb35
-DATA vecConstf32avx512<>+252(SB)/4, $0x3c74526d
-DATA vecConstf32avx512<>+256(SB)/4, $0x3bb88181
-DATA vecConstf32avx512<>+260(SB)/4, $0x3af74280
-DATA vecConstf32avx512<>+264(SB)/4, $0x3a12bdfa
-DATA vecConstf32avx512<>+268(SB)/4, $0x391a0bc9
-DATA vecConstf32avx512<>+272(SB)/4, $0x380edbd0
-DATA vecConstf32avx512<>+276(SB)/4, $0x36e9da1c
-DATA vecConstf32avx512<>+280(SB)/4, $0x35a8cb13
-DATA vecConstf32avx512<>+284(SB)/4, $0x3456bf3d
-DATA vecConstf32avx512<>+288(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+292(SB)/4, $0xbe13e931
-DATA vecConstf32avx512<>+296(SB)/4, $0xbe0a86b6
-DATA vecConstf32avx512<>+300(SB)/4, $0xbde3988d
-DATA vecConstf32avx512<>+304(SB)/4, $0xbda3ff16
-DATA vecConstf32avx512<>+308(SB)/4, $0xbd4f4cf5
-DATA vecConstf32avx512<>+312(SB)/4, $0xbce5d7d1
-DATA vecConstf32avx512<>+316(SB)/4, $0xbc5f862a
-DATA vecConstf32avx512<>+320(SB)/4, $0xbbbeaae6
-DATA vecConstf32avx512<>+324(SB)/4, $0xbb0ea78e
-DATA vecConstf32avx512<>+328(SB)/4, $0xba3b3b00
-DATA vecConstf32avx512<>+332(SB)/4, $0xb95788aa
-DATA vecConstf32avx512<>+336(SB)/4, $0xb8599e88
-DATA vecConstf32avx512<>+340(SB)/4, $0xb740b727
-DATA vecConstf32avx512<>+344(SB)/4, $0xb615ae59
-DATA vecConstf32avx512<>+348(SB)/4, $0xb4cbece4
-DATA vecConstf32avx512<>+352(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+356(SB)/4, $0xb6c7db3d
-DATA vecConstf32avx512<>+360(SB)/4, $0x3c114693
-DATA vecConstf32avx512<>+364(SB)/4, $0x3c6eafbd
-DATA vecConstf32avx512<>+368(SB)/4, $0x3c80fdc1
-DATA vecConstf32avx512<>+372(SB)/4, $0x3c59678e
-DATA vecConstf32avx512<>+376(SB)/4, $0x3c16a7bb
-DATA vecConstf32avx512<>+380(SB)/4, $0x3bafd190
-DATA vecConstf32avx512<>+384(SB)/4, $0x3b2ef943
-DATA vecConstf32avx512<>+388(SB)/4, $0x3a959e44
-DATA vecConstf32avx512<>+392(SB)/4, $0x39dcec76
-DATA vecConstf32avx512<>+396(SB)/4, $0x390d4b81
-DATA vecConstf32avx512<>+400(SB)/4, $0x381cefb3
-DATA vecConstf32avx512<>+404(SB)/4, $0x37179eec
-DATA vecConstf32avx512<>+408(SB)/4, $0x35ff2c4a
-DATA vecConstf32avx512<>+412(SB)/4, $0x34bb365c
-DATA vecConstf32avx512<>+416(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+420(SB)/4, $0x3b5105cb
-DATA vecConstf32avx512<>+424(SB)/4, $0x3b276e87
-DATA vecConstf32avx512<>+428(SB)/4, $0x3a974a0f
-DATA vecConstf32avx512<>+432(SB)/4, $0xb99ff383
-DATA vecConstf32avx512<>+436(SB)/4, $0xba9d88a5
-DATA vecConstf32avx512<>+440(SB)/4, $0xbab601c3
-DATA vecConstf32avx512<>+444(SB)/4, $0xba91120f
-DATA vecConstf32avx512<>+448(SB)/4, $0xba352449
-DATA vecConstf32avx512<>+452(SB)/4, $0xb9b97423
-DATA vecConstf32avx512<>+456(SB)/4, $0xb91f2854
-DATA vecConstf32avx512<>+460(SB)/4, $0xb867e247
-DATA vecConstf32avx512<>+464(SB)/4, $0xb79084d0
-DATA vecConstf32avx512<>+468(SB)/4, $0xb69aef66
-DATA vecConstf32avx512<>+472(SB)/4, $0xb58f6658
-DATA vecConstf32avx512<>+476(SB)/4, $0xb465cd12
-DATA vecConstf32avx512<>+480(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+484(SB)/4, $0xb8a13146
-DATA vecConstf32avx512<>+488(SB)/4, $0xb99061ab
-DATA vecConstf32avx512<>+492(SB)/4, $0xb9cd0c05
-DATA vecConstf32avx512<>+496(SB)/4, $0xb9a35d5c
-DATA vecConstf32avx512<>+500(SB)/4, $0xb909a1bb
-DATA vecConstf32avx512<>+504(SB)/4, $0x37de70b7
-DATA vecConstf32avx512<>+508(SB)/4, $0x38d1074f
-DATA vecConstf32avx512<>+512(SB)/4, $0x38d07a0b
-DATA vecConstf32avx512<>+516(SB)/4, $0x388d07e0
-DATA vecConstf32avx512<>+520(SB)/4, $0x3813e5ed
-DATA vecConstf32avx512<>+524(SB)/4, $0x377c5677
-DATA vecConstf32avx512<>+528(SB)/4, $0x36b34c9e
-DATA vecConstf32avx512<>+532(SB)/4, $0x35d7231f
-DATA vecConstf32avx512<>+536(SB)/4, $0x34dbd8d1
-DATA vecConstf32avx512<>+540(SB)/4, $0x33c077a2
-DATA vecConstf32avx512<>+544(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+548(SB)/4, $0x4030c30c
-DATA vecConstf32avx512<>+552(SB)/4, $0x42ae0000
-DATA vecConstf32avx512<>+556(SB)/4, $0xc2ae0000
-DATA vecConstf32avx512<>+560(SB)/4, $0x3f800000
-DATA vecConstf32avx512<>+564(SB)/4, $0x3f7daac3
-DATA vecConstf32avx512<>+568(SB)/4, $0x3f7b95c2
-DATA vecConstf32avx512<>+572(SB)/4, $0x3f79c3d3
-DATA vecConstf32avx512<>+576(SB)/4, $0x3f7837f0
-DATA vecConstf32avx512<>+580(SB)/4, $0x3f76f532
-DATA vecConstf32avx512<>+584(SB)/4, $0x3f75fed7
-DATA vecConstf32avx512<>+588(SB)/4, $0x3f75583f
-DATA vecConstf32avx512<>+592(SB)/4, $0x3f7504f3
-DATA vecConstf32avx512<>+596(SB)/4, $0x3f7508a4
-DATA vecConstf32avx512<>+600(SB)/4, $0x3f75672a
-DATA vecConstf32avx512<>+604(SB)/4, $0x3f76248c
-DATA vecConstf32avx512<>+608(SB)/4, $0x3f7744fd
-DATA vecConstf32avx512<>+612(SB)/4, $0x3f78ccdf
-DATA vecConstf32avx512<>+616(SB)/4, $0x3f7ac0c7
-DATA vecConstf32avx512<>+620(SB)/4, $0x3f7d257d
-DATA vecConstf32avx512<>+624(SB)/4, $0x40a3dcb1
-DATA vecConstf32avx512<>+628(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+632(SB)/4, $0x3ebb9b8c
-DATA vecConstf32avx512<>+636(SB)/4, $0x3e7d64ad
-DATA vecConstf32avx512<>+640(SB)/4, $0x3e1cb729
-DATA vecConstf32avx512<>+644(SB)/4, $0x3db09238
-DATA vecConstf32avx512<>+648(SB)/4, $0x3d34352b
-DATA vecConstf32avx512<>+652(SB)/4, $0x3ca576b7
-DATA vecConstf32avx512<>+656(SB)/4, $0x3c0776f9
-DATA vecConstf32avx512<>+660(SB)/4, $0x3b438c00
-DATA vecConstf32avx512<>+664(SB)/4, $0x3a758433
-DATA vecConstf32avx512<>+668(SB)/4, $0x39840abb
-DATA vecConstf32avx512<>+672(SB)/4, $0x386f73b6
-DATA vecConstf32avx512<>+676(SB)/4, $0x3733fef7
-DATA vecConstf32avx512<>+680(SB)/4, $0x35dc936d
-DATA vecConstf32avx512<>+684(SB)/4, $0x34589e3a
-DATA vecConstf32avx512<>+688(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+692(SB)/4, $0xbe0b757c
-DATA vecConstf32avx512<>+696(SB)/4, $0xbe03878b
-DATA vecConstf32avx512<>+700(SB)/4, $0xbddcc0d9
-DATA vecConstf32avx512<>+704(SB)/4, $0xbda4f649
-DATA vecConstf32avx512<>+708(SB)/4, $0xbd5bc41e
-DATA vecConstf32avx512<>+712(SB)/4, $0xbd02886d
-DATA vecConstf32avx512<>+716(SB)/4, $0xbc8a0629
-DATA vecConstf32avx512<>+720(SB)/4, $0xbc013f90
-DATA vecConstf32avx512<>+724(SB)/4, $0xbb5477bc
-DATA vecConstf32avx512<>+728(SB)/4, $0xba9766f4
-DATA vecConstf32avx512<>+732(SB)/4, $0xb9b84dba
-DATA vecConstf32avx512<>+736(SB)/4, $0xb8bc843b
-DATA vecConstf32avx512<>+740(SB)/4, $0xb79f47ef
-DATA vecConstf32avx512<>+744(SB)/4, $0xb65a86ca
-DATA vecConstf32avx512<>+748(SB)/4, $0xb4ef3d66
-DATA vecConstf32avx512<>+752(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+756(SB)/4, $0xb6988f97
-DATA vecConstf32avx512<>+760(SB)/4, $0x3bf64697
-DATA vecConstf32avx512<>+764(SB)/4, $0x3c4e2fdc
-DATA vecConstf32avx512<>+768(SB)/4, $0x3c66448b
-DATA vecConstf32avx512<>+772(SB)/4, $0x3c4bbe7d
-DATA vecConstf32avx512<>+776(SB)/4, $0x3c170d84
-DATA vecConstf32avx512<>+780(SB)/4, $0x3bc06292
-DATA vecConstf32avx512<>+784(SB)/4, $0x3b548be3
-DATA vecConstf32avx512<>+788(SB)/4, $0x3acb9c2b
-DATA vecConstf32avx512<>+792(SB)/4, $0x3a27c820
-DATA vecConstf32avx512<>+796(SB)/4, $0x396ac78a
-DATA vecConstf32avx512<>+800(SB)/4, $0x38894783
-DATA vecConstf32avx512<>+804(SB)/4, $0x3783e6ff
-DATA vecConstf32avx512<>+808(SB)/4, $0x364cb149
-DATA vecConstf32avx512<>+812(SB)/4, $0x34fc2702
-DATA vecConstf32avx512<>+816(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+820(SB)/4, $0x3b2fe467
-DATA vecConstf32avx512<>+824(SB)/4, $0x3b10066b
-DATA vecConstf32avx512<>+828(SB)/4, $0x3a90a470
-DATA vecConstf32avx512<>+832(SB)/4, $0xb8b397c2
-DATA vecConstf32avx512<>+836(SB)/4, $0xba6914b1
-DATA vecConstf32avx512<>+840(SB)/4, $0xba97648b
-DATA vecConstf32avx512<>+844(SB)/4, $0xba85d71f
-DATA vecConstf32avx512<>+848(SB)/4, $0xba3c3c30
-DATA vecConstf32avx512<>+852(SB)/4, $0xb9dc858a
-DATA vecConstf32avx512<>+856(SB)/4, $0xb959a635
-DATA vecConstf32avx512<>+860(SB)/4, $0xb8b42521
-DATA vecConstf32avx512<>+864(SB)/4, $0xb7f70bbe
-DATA vecConstf32avx512<>+868(SB)/4, $0xb70a348f
-DATA vecConstf32avx512<>+872(SB)/4, $0xb5f848b3
-DATA vecConstf32avx512<>+876(SB)/4, $0xb4b02e6b
-DATA vecConstf32avx512<>+880(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+884(SB)/4, $0xb875e991
-DATA vecConstf32avx512<>+888(SB)/4, $0xb95e6c3e
-DATA vecConstf32avx512<>+892(SB)/4, $0xb9a2bacb
-DATA vecConstf32avx512<>+896(SB)/4, $0xb98a046f
-DATA vecConstf32avx512<>+900(SB)/4, $0xb90af85e
-DATA vecConstf32avx512<>+904(SB)/4, $0xb6ecc57e
-DATA vecConstf32avx512<>+908(SB)/4, $0x3885f57d
-DATA vecConstf32avx512<>+912(SB)/4, $0x38a87cc1
-DATA vecConstf32avx512<>+916(SB)/4, $0x3888e80d
-DATA vecConstf32avx512<>+920(SB)/4, $0x382c80a2
-DATA vecConstf32avx512<>+924(SB)/4, $0x37af626f
-DATA vecConstf32avx512<>+928(SB)/4, $0x37105a3f
-DATA vecConstf32avx512<>+932(SB)/4, $0x363e9ff5
-DATA vecConstf32avx512<>+936(SB)/4, $0x35475486
-DATA vecConstf32avx512<>+940(SB)/4, $0x3422bd9c
-DATA vecConstf32avx512<>+944(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+948(SB)/4, $0x403b7989
-DATA vecConstf32avx512<>+952(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+956(SB)/4, $0x3959887c
-DATA vecConstf32avx512<>+960(SB)/4, $0x3aa697e0
-DATA vecConstf32avx512<>+964(SB)/4, $0x3c1e1dc4
-DATA vecConstf32avx512<>+968(SB)/4, $0x3d63505e
-DATA vecConstf32avx512<>+972(SB)/4, $0x3e75fe1a
-DATA vecConstf32avx512<>+976(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+980(SB)/4, $0x3c800000
-DATA vecConstf32avx512<>+984(SB)/4, $0x9e3779b9
-DATA vecConstf32avx512<>+988(SB)/4, $0x3c6ef372
-DATA vecConstf32avx512<>+992(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx512<>+996(SB)/4, $0x78dde6e4
-DATA vecConstf32avx512<>+1000(SB)/4, $0x1715609d
-DATA vecConstf32avx512<>+1004(SB)/4, $0xb54cda56
-DATA vecConstf32avx512<>+1008(SB)/4, $0x5384540f
-DATA vecConstf32avx512<>+1012(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx512<>+1016(SB)/4, $0x8ff34781
-DATA vecConstf32avx512<>+1020(SB)/4, $0x2e2ac13a
-DATA vecConstf32avx512<>+1024(SB)/4, $0xcc623af3
-DATA vecConstf32avx512<>+1028(SB)/4, $0x6a99b4ac
-DATA vecConstf32avx512<>+1032(SB)/4, $0x08d12e65
-DATA vecConstf32avx512<>+1036(SB)/4, $0xa708a81e
-DATA vecConstf32avx512<>+1040(SB)/4, $0x454021d7
-DATA vecConstf32avx512<>+1044(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+1048(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+1052(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+1056(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+1060(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+1064(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+1068(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1072
+DATA vecConstf32avx512<>+180(SB)/4, $0x41f80000
+DATA vecConstf32avx512<>+184(SB)/4, $0x4b400000
+DATA vecConstf32avx512<>+188(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+192(SB)/4, $0x3e936a32
+DATA vecConstf32avx512<>+196(SB)/4, $0x3f082145
+DATA vecConstf32avx512<>+200(SB)/4, $0x3f35f9e8
+DATA vecConstf32avx512<>+204(SB)/4, $0x3f543e90
+DATA vecConstf32avx512<>+208(SB)/4, $0x3f66d8c6
+DATA vecConstf32avx512<>+212(SB)/4, $0x3f71c7d8
+DATA vecConstf32avx512<>+216(SB)/4, $0x3f780a15
+DATA vecConstf32avx512<>+220(SB)/4, $0x3f7b915d
+DATA vecConstf32avx512<>+224(SB)/4, $0x3f7d8a3b
+DATA vecConstf32avx512<>+228(SB)/4, $0x3f7ea30e
+DATA vecConstf32avx512<>+232(SB)/4, $0x3f7f3ed8
+DATA vecConstf32avx512<>+236(SB)/4, $0x3f7f9522
+DATA vecConstf32avx512<>+240(SB)/4, $0x3f7fc4e5
+DATA vecConstf32avx512<>+244(SB)/4, $0x3f7fdf50
+DATA vecConstf32avx512<>+248(SB)/4, $0x3f7feded
+DATA vecConstf32avx512<>+252(SB)/4, $0x3f7ff602
+DATA vecConstf32avx512<>+256(SB)/4, $0x3f7ffa79
+DATA vecConstf32avx512<>+260(SB)/4, $0x3f7ffcf2
+DATA vecConstf32avx512<>+264(SB)/4, $0x3f7ffe50
+DATA vecConstf32avx512<>+268(SB)/4, $0x3f7fff11
+DATA vecConstf32avx512<>+272(SB)/4, $0x3f7fff7c
+DATA vecConstf32avx512<>+276(SB)/4, $0x3f7fffb7
+DATA vecConstf32avx512<>+280(SB)/4, $0x3f7fffd8
+DATA vecConstf32avx512<>+284(SB)/4, $0x3f7fffea
+DATA vecConstf32avx512<>+288(SB)/4, $0x3f7ffff4
+DATA vecConstf32avx512<>+292(SB)/4, $0x3f7ffff9
+DATA vecConstf32avx512<>+296(SB)/4, $0x3f7ffffc
+DATA vecConstf32avx512<>+300(SB)/4, $0x3f7ffffe
+DATA vecConstf32avx512<>+304(SB)/4, $0x3f7fffff
+DATA vecConstf32avx512<>+308(SB)/4, $0x3f7fffff
+DATA vecConstf32avx512<>+312(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+316(SB)/4, $0x399d888c
+DATA vecConstf32avx512<>+320(SB)/4, $0x40580000
+DATA vecConstf32avx512<>+324(SB)/4, $0xbc0e0e40
+DATA vecConstf32avx512<>+328(SB)/4, $0x3e97b426
+DATA vecConstf32avx512<>+332(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+336(SB)/4, $0x40adcb09
+DATA vecConstf32avx512<>+340(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+344(SB)/4, $0x3eb7a102
+DATA vecConstf32avx512<>+348(SB)/4, $0x3e701e49
+DATA vecConstf32avx512<>+352(SB)/4, $0x3e0e05bb
+DATA vecConstf32avx512<>+356(SB)/4, $0x3d9714b4
+DATA vecConstf32avx512<>+360(SB)/4, $0x3d0fdb35
+DATA vecConstf32avx512<>+364(SB)/4, $0x3c74526d
+DATA vecConstf32avx512<>+368(SB)/4, $0x3bb88181
+DATA vecConstf32avx512<>+372(SB)/4, $0x3af74280
+DATA vecConstf32avx512<>+376(SB)/4, $0x3a12bdfa
+DATA vecConstf32avx512<>+380(SB)/4, $0x391a0bc9
+DATA vecConstf32avx512<>+384(SB)/4, $0x380edbd0
+DATA vecConstf32avx512<>+388(SB)/4, $0x36e9da1c
+DATA vecConstf32avx512<>+392(SB)/4, $0x35a8cb13
+DATA vecConstf32avx512<>+396(SB)/4, $0x3456bf3d
+DATA vecConstf32avx512<>+400(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+404(SB)/4, $0xbe13e931
+DATA vecConstf32avx512<>+408(SB)/4, $0xbe0a86b6
+DATA vecConstf32avx512<>+412(SB)/4, $0xbde3988d
+DATA vecConstf32avx512<>+416(SB)/4, $0xbda3ff16
+DATA vecConstf32avx512<>+420(SB)/4, $0xbd4f4cf5
+DATA vecConstf32avx512<>+424(SB)/4, $0xbce5d7d1
+DATA vecConstf32avx512<>+428(SB)/4, $0xbc5f862a
+DATA vecConstf32avx512<>+432(SB)/4, $0xbbbeaae6
+DATA vecConstf32avx512<>+436(SB)/4, $0xbb0ea78e
+DATA vecConstf32avx512<>+440(SB)/4, $0xba3b3b00
+DATA vecConstf32avx512<>+444(SB)/4, $0xb95788aa
+DATA vecConstf32avx512<>+448(SB)/4, $0xb8599e88
+DATA vecConstf32avx512<>+452(SB)/4, $0xb740b727
+DATA vecConstf32avx512<>+456(SB)/4, $0xb615ae59
+DATA vecConstf32avx512<>+460(SB)/4, $0xb4cbece4
+DATA vecConstf32avx512<>+464(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+468(SB)/4, $0xb6c7db3d
+DATA vecConstf32avx512<>+472(SB)/4, $0x3c114693
+DATA vecConstf32avx512<>+476(SB)/4, $0x3c6eafbd
+DATA vecConstf32avx512<>+480(SB)/4, $0x3c80fdc1
+DATA vecConstf32avx512<>+484(SB)/4, $0x3c59678e
+DATA vecConstf32avx512<>+488(SB)/4, $0x3c16a7bb
+DATA vecConstf32avx512<>+492(SB)/4, $0x3bafd190
+DATA vecConstf32avx512<>+496(SB)/4, $0x3b2ef943
+DATA vecConstf32avx512<>+500(SB)/4, $0x3a959e44
+DATA vecConstf32avx512<>+504(SB)/4, $0x39dcec76
+DATA vecConstf32avx512<>+508(SB)/4, $0x390d4b81
+DATA vecConstf32avx512<>+512(SB)/4, $0x381cefb3
+DATA vecConstf32avx512<>+516(SB)/4, $0x37179eec
+DATA vecConstf32avx512<>+520(SB)/4, $0x35ff2c4a
+DATA vecConstf32avx512<>+524(SB)/4, $0x34bb365c
+DATA vecConstf32avx512<>+528(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+532(SB)/4, $0x3b5105cb
+DATA vecConstf32avx512<>+536(SB)/4, $0x3b276e87
+DATA vecConstf32avx512<>+540(SB)/4, $0x3a974a0f
+DATA vecConstf32avx512<>+544(SB)/4, $0xb99ff383
+DATA vecConstf32avx512<>+548(SB)/4, $0xba9d88a5
+DATA vecConstf32avx512<>+552(SB)/4, $0xbab601c3
+DATA vecConstf32avx512<>+556(SB)/4, $0xba91120f
+DATA vecConstf32avx512<>+560(SB)/4, $0xba352449
+DATA vecConstf32avx512<>+564(SB)/4, $0xb9b97423
+DATA vecConstf32avx512<>+568(SB)/4, $0xb91f2854
+DATA vecConstf32avx512<>+572(SB)/4, $0xb867e247
+DATA vecConstf32avx512<>+576(SB)/4, $0xb79084d0
+DATA vecConstf32avx512<>+580(SB)/4, $0xb69aef66
+DATA vecConstf32avx512<>+584(SB)/4, $0xb58f6658
+DATA vecConstf32avx512<>+588(SB)/4, $0xb465cd12
+DATA vecConstf32avx512<>+592(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+596(SB)/4, $0xb8a13146
+DATA vecConstf32avx512<>+600(SB)/4, $0xb99061ab
+DATA vecConstf32avx512<>+604(SB)/4, $0xb9cd0c05
+DATA vecConstf32avx512<>+608(SB)/4, $0xb9a35d5c
+DATA vecConstf32avx512<>+612(SB)/4, $0xb909a1bb
+DATA vecConstf32avx512<>+616(SB)/4, $0x37de70b7
+DATA vecConstf32avx512<>+620(SB)/4, $0x38d1074f
+DATA vecConstf32avx512<>+624(SB)/4, $0x38d07a0b
+DATA vecConstf32avx512<>+628(SB)/4, $0x388d07e0
+DATA vecConstf32avx512<>+632(SB)/4, $0x3813e5ed
+DATA vecConstf32avx512<>+636(SB)/4, $0x377c5677
+DATA vecConstf32avx512<>+640(SB)/4, $0x36b34c9e
+DATA vecConstf32avx512<>+644(SB)/4, $0x35d7231f
+DATA vecConstf32avx512<>+648(SB)/4, $0x34dbd8d1
+DATA vecConstf32avx512<>+652(SB)/4, $0x33c077a2
+DATA vecConstf32avx512<>+656(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+660(SB)/4, $0x4030c30c
+DATA vecConstf32avx512<>+664(SB)/4, $0x42ae0000
+DATA vecConstf32avx512<>+668(SB)/4, $0xc2ae0000
+DATA vecConstf32avx512<>+672(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+676(SB)/4, $0x3f7daac3
+DATA vecConstf32avx512<>+680(SB)/4, $0x3f7b95c2
+DATA vecConstf32avx512<>+684(SB)/4, $0x3f79c3d3
+DATA vecConstf32avx512<>+688(SB)/4, $0x3f7837f0
+DATA vecConstf32avx512<>+692(SB)/4, $0x3f76f532
+DATA vecConstf32avx512<>+696(SB)/4, $0x3f75fed7
+DATA vecConstf32avx512<>+700(SB)/4, $0x3f75583f
+DATA vecConstf32avx512<>+704(SB)/4, $0x3f7504f3
+DATA vecConstf32avx512<>+708(SB)/4, $0x3f7508a4
+DATA vecConstf32avx512<>+712(SB)/4, $0x3f75672a
+DATA vecConstf32avx512<>+716(SB)/4, $0x3f76248c
+DATA vecConstf32avx512<>+720(SB)/4, $0x3f7744fd
+DATA vecConstf32avx512<>+724(SB)/4, $0x3f78ccdf
+DATA vecConstf32avx512<>+728(SB)/4, $0x3f7ac0c7
+DATA vecConstf32avx512<>+732(SB)/4, $0x3f7d257d
+DATA vecConstf32avx512<>+736(SB)/4, $0x40a3dcb1
+DATA vecConstf32avx512<>+740(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+744(SB)/4, $0x3ebb9b8c
+DATA vecConstf32avx512<>+748(SB)/4, $0x3e7d64ad
+DATA vecConstf32avx512<>+752(SB)/4, $0x3e1cb729
+DATA vecConstf32avx512<>+756(SB)/4, $0x3db09238
+DATA vecConstf32avx512<>+760(SB)/4, $0x3d34352b
+DATA vecConstf32avx512<>+764(SB)/4, $0x3ca576b7
+DATA vecConstf32avx512<>+768(SB)/4, $0x3c0776f9
+DATA vecConstf32avx512<>+772(SB)/4, $0x3b438c00
+DATA vecConstf32avx512<>+776(SB)/4, $0x3a758433
+DATA vecConstf32avx512<>+780(SB)/4, $0x39840abb
+DATA vecConstf32avx512<>+784(SB)/4, $0x386f73b6
+DATA vecConstf32avx512<>+788(SB)/4, $0x3733fef7
+DATA vecConstf32avx512<>+792(SB)/4, $0x35dc936d
+DATA vecConstf32avx512<>+796(SB)/4, $0x34589e3a
+DATA vecConstf32avx512<>+800(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+804(SB)/4, $0xbe0b757c
+DATA vecConstf32avx512<>+808(SB)/4, $0xbe03878b
+DATA vecConstf32avx512<>+812(SB)/4, $0xbddcc0d9
+DATA vecConstf32avx512<>+816(SB)/4, $0xbda4f649
+DATA vecConstf32avx512<>+820(SB)/4, $0xbd5bc41e
+DATA vecConstf32avx512<>+824(SB)/4, $0xbd02886d
+DATA vecConstf32avx512<>+828(SB)/4, $0xbc8a0629
+DATA vecConstf32avx512<>+832(SB)/4, $0xbc013f90
+DATA vecConstf32avx512<>+836(SB)/4, $0xbb5477bc
+DATA vecConstf32avx512<>+840(SB)/4, $0xba9766f4
+DATA vecConstf32avx512<>+844(SB)/4, $0xb9b84dba
+DATA vecConstf32avx512<>+848(SB)/4, $0xb8bc843b
+DATA vecConstf32avx512<>+852(SB)/4, $0xb79f47ef
+DATA vecConstf32avx512<>+856(SB)/4, $0xb65a86ca
+DATA vecConstf32avx512<>+860(SB)/4, $0xb4ef3d66
+DATA vecConstf32avx512<>+864(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+868(SB)/4, $0xb6988f97
+DATA vecConstf32avx512<>+872(SB)/4, $0x3bf64697
+DATA vecConstf32avx512<>+876(SB)/4, $0x3c4e2fdc
+DATA vecConstf32avx512<>+880(SB)/4, $0x3c66448b
+DATA vecConstf32avx512<>+884(SB)/4, $0x3c4bbe7d
+DATA vecConstf32avx512<>+888(SB)/4, $0x3c170d84
+DATA vecConstf32avx512<>+892(SB)/4, $0x3bc06292
+DATA vecConstf32avx512<>+896(SB)/4, $0x3b548be3
+DATA vecConstf32avx512<>+900(SB)/4, $0x3acb9c2b
+DATA vecConstf32avx512<>+904(SB)/4, $0x3a27c820
+DATA vecConstf32avx512<>+908(SB)/4, $0x396ac78a
+DATA vecConstf32avx512<>+912(SB)/4, $0x38894783
+DATA vecConstf32avx512<>+916(SB)/4, $0x3783e6ff
+DATA vecConstf32avx512<>+920(SB)/4, $0x364cb149
+DATA vecConstf32avx512<>+924(SB)/4, $0x34fc2702
+DATA vecConstf32avx512<>+928(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+932(SB)/4, $0x3b2fe467
+DATA vecConstf32avx512<>+936(SB)/4, $0x3b10066b
+DATA vecConstf32avx512<>+940(SB)/4, $0x3a90a470
+DATA vecConstf32avx512<>+944(SB)/4, $0xb8b397c2
+DATA vecConstf32avx512<>+948(SB)/4, $0xba6914b1
+DATA vecConstf32avx512<>+952(SB)/4, $0xba97648b
+DATA vecConstf32avx512<>+956(SB)/4, $0xba85d71f
+DATA vecConstf32avx512<>+960(SB)/4, $0xba3c3c30
+DATA vecConstf32avx512<>+964(SB)/4, $0xb9dc858a
+DATA vecConstf32avx512<>+968(SB)/4, $0xb959a635
+DATA vecConstf32avx512<>+972(SB)/4, $0xb8b42521
+DATA vecConstf32avx512<>+976(SB)/4, $0xb7f70bbe
+DATA vecConstf32avx512<>+980(SB)/4, $0xb70a348f
+DATA vecConstf32avx512<>+984(SB)/4, $0xb5f848b3
+DATA vecConstf32avx512<>+988(SB)/4, $0xb4b02e6b
+DATA vecConstf32avx512<>+992(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+996(SB)/4, $0xb875e991
+DATA vecConstf32avx512<>+1000(SB)/4, $0xb95e6c3e
+DATA vecConstf32avx512<>+1004(SB)/4, $0xb9a2bacb
+DATA vecConstf32avx512<>+1008(SB)/4, $0xb98a046f
+DATA vecConstf32avx512<>+1012(SB)/4, $0xb90af85e
+DATA vecConstf32avx512<>+1016(SB)/4, $0xb6ecc57e
+DATA vecConstf32avx512<>+1020(SB)/4, $0x3885f57d
+DATA vecConstf32avx512<>+1024(SB)/4, $0x38a87cc1
+DATA vecConstf32avx512<>+1028(SB)/4, $0x3888e80d
+DATA vecConstf32avx512<>+1032(SB)/4, $0x382c80a2
+DATA vecConstf32avx512<>+1036(SB)/4, $0x37af626f
+DATA vecConstf32avx512<>+1040(SB)/4, $0x37105a3f
+DATA vecConstf32avx512<>+1044(SB)/4, $0x363e9ff5
+DATA vecConstf32avx512<>+1048(SB)/4, $0x35475486
+DATA vecConstf32avx512<>+1052(SB)/4, $0x3422bd9c
+DATA vecConstf32avx512<>+1056(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+1060(SB)/4, $0x403b7989
+DATA vecConstf32avx512<>+1064(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+1068(SB)/4, $0x3d671203
+DATA vecConstf32avx512<>+1072(SB)/4, $0x3e75f858
+DATA vecConstf32avx512<>+1076(SB)/4, $0x3f317219
+DATA vecConstf32avx512<>+1080(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+1084(SB)/4, $0x3c800000
+DATA vecConstf32avx512<>+1088(SB)/4, $0x9e3779b9
+DATA vecConstf32avx512<>+1092(SB)/4, $0x3c6ef372
+DATA vecConstf32avx512<>+1096(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx512<>+1100(SB)/4, $0x78dde6e4
+DATA vecConstf32avx512<>+1104(SB)/4, $0x1715609d
+DATA vecConstf32avx512<>+1108(SB)/4, $0xb54cda56
+DATA vecConstf32avx512<>+1112(SB)/4, $0x5384540f
+DATA vecConstf32avx512<>+1116(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx512<>+1120(SB)/4, $0x8ff34781
+DATA vecConstf32avx512<>+1124(SB)/4, $0x2e2ac13a
+DATA vecConstf32avx512<>+1128(SB)/4, $0xcc623af3
+DATA vecConstf32avx512<>+1132(SB)/4, $0x6a99b4ac
+DATA vecConstf32avx512<>+1136(SB)/4, $0x08d12e65
+DATA vecConstf32avx512<>+1140(SB)/4, $0xa708a81e
+DATA vecConstf32avx512<>+1144(SB)/4, $0x454021d7
+DATA vecConstf32avx512<>+1148(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1152(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+1156(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+1160(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1164(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+1168(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+1172(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1176

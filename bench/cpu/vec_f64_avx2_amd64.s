@@ -2810,16 +2810,14 @@ farloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y5
-	VDIVPD       Y11, Y2, Y7
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VCMPPD       $0x06, Y1, Y8, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y8, Y7, Y7
-	VANDPD       Y6, Y5, Y5
-	VANDPD       Y9, Y7, Y7
-	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y8, Y6
+	VDIVPD       Y7, Y4, Y7
+	VDIVPD       Y11, Y8, Y11
+	VANDPD       Y5, Y7, Y7
+	VANDPD       Y6, Y11, Y11
+	VMOVNTPD     Y7, (AX)
+	VMOVNTPD     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2885,16 +2883,14 @@ ntloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y5
-	VDIVPD       Y11, Y2, Y7
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VCMPPD       $0x06, Y1, Y8, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y8, Y7, Y7
-	VANDPD       Y6, Y5, Y5
-	VANDPD       Y9, Y7, Y7
-	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y8, Y6
+	VDIVPD       Y7, Y4, Y7
+	VDIVPD       Y11, Y8, Y11
+	VANDPD       Y5, Y7, Y7
+	VANDPD       Y6, Y11, Y11
+	VMOVNTPD     Y7, (AX)
+	VMOVNTPD     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2931,11 +2927,10 @@ ntsingleloop:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VMULPD       Y4, Y5, Y5
-	VANDPD       Y6, Y5, Y5
-	VMOVNTPD     Y5, (AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VDIVPD       Y7, Y4, Y7
+	VANDPD       Y5, Y7, Y7
+	VMOVNTPD     Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -2997,16 +2992,14 @@ mainloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y5
-	VDIVPD       Y11, Y2, Y7
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VCMPPD       $0x06, Y1, Y8, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y8, Y7, Y7
-	VANDPD       Y6, Y5, Y5
-	VANDPD       Y9, Y7, Y7
-	VMOVUPD      Y5, (AX)
-	VMOVUPD      Y7, 32(AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y8, Y6
+	VDIVPD       Y7, Y4, Y7
+	VDIVPD       Y11, Y8, Y11
+	VANDPD       Y5, Y7, Y7
+	VANDPD       Y6, Y11, Y11
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -3043,11 +3036,10 @@ singleloop:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VMULPD       Y4, Y5, Y5
-	VANDPD       Y6, Y5, Y5
-	VMOVUPD      Y5, (AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VDIVPD       Y7, Y4, Y7
+	VANDPD       Y5, Y7, Y7
+	VMOVUPD      Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -3084,11 +3076,10 @@ singledone:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y2, Y8, Y8
-	VDIVPD       Y8, Y2, Y6
-	VCMPPD       $0x06, Y1, Y5, Y7
-	VMULPD       Y5, Y6, Y6
-	VANDPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y4, (AX)
+	VCMPPD       $0x06, Y1, Y5, Y6
+	VDIVPD       Y8, Y5, Y8
+	VANDPD       Y6, Y8, Y8
+	VMASKMOVPD   Y8, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -4919,16 +4910,14 @@ farloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y8, Y8
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y8, Y2, Y5
-	VDIVPD       Y11, Y2, Y8
-	VCMPPD       $0x06, Y1, Y4, Y7
-	VCMPPD       $0x06, Y1, Y6, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y6, Y8, Y8
-	VANDPD       Y7, Y5, Y5
-	VANDPD       Y9, Y8, Y8
-	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y8, 32(AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y6, Y7
+	VDIVPD       Y8, Y4, Y8
+	VDIVPD       Y11, Y6, Y11
+	VANDPD       Y5, Y8, Y8
+	VANDPD       Y7, Y11, Y11
+	VMOVNTPD     Y8, (AX)
+	VMOVNTPD     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4999,16 +4988,14 @@ ntloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y8, Y8
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y8, Y2, Y5
-	VDIVPD       Y11, Y2, Y8
-	VCMPPD       $0x06, Y1, Y4, Y7
-	VCMPPD       $0x06, Y1, Y6, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y6, Y8, Y8
-	VANDPD       Y7, Y5, Y5
-	VANDPD       Y9, Y8, Y8
-	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y8, 32(AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y6, Y7
+	VDIVPD       Y8, Y4, Y8
+	VDIVPD       Y11, Y6, Y11
+	VANDPD       Y5, Y8, Y8
+	VANDPD       Y7, Y11, Y11
+	VMOVNTPD     Y8, (AX)
+	VMOVNTPD     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5048,11 +5035,10 @@ ntsingleloop:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VMULPD       Y4, Y5, Y5
-	VANDPD       Y6, Y5, Y5
-	VMOVNTPD     Y5, (AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VDIVPD       Y7, Y4, Y7
+	VANDPD       Y5, Y7, Y7
+	VMOVNTPD     Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5119,16 +5105,14 @@ mainloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y8, Y8
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y8, Y2, Y5
-	VDIVPD       Y11, Y2, Y8
-	VCMPPD       $0x06, Y1, Y4, Y7
-	VCMPPD       $0x06, Y1, Y6, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y6, Y8, Y8
-	VANDPD       Y7, Y5, Y5
-	VANDPD       Y9, Y8, Y8
-	VMOVUPD      Y5, (AX)
-	VMOVUPD      Y8, 32(AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y6, Y7
+	VDIVPD       Y8, Y4, Y8
+	VDIVPD       Y11, Y6, Y11
+	VANDPD       Y5, Y8, Y8
+	VANDPD       Y7, Y11, Y11
+	VMOVUPD      Y8, (AX)
+	VMOVUPD      Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5168,11 +5152,10 @@ singleloop:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VMULPD       Y4, Y5, Y5
-	VANDPD       Y6, Y5, Y5
-	VMOVUPD      Y5, (AX)
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VDIVPD       Y7, Y4, Y7
+	VANDPD       Y5, Y7, Y7
+	VMOVUPD      Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5212,11 +5195,10 @@ singledone:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y2, Y8, Y8
-	VDIVPD       Y8, Y2, Y6
-	VCMPPD       $0x06, Y1, Y5, Y7
-	VMULPD       Y5, Y6, Y6
-	VANDPD       Y7, Y6, Y6
-	VMASKMOVPD   Y6, Y4, (AX)
+	VCMPPD       $0x06, Y1, Y5, Y6
+	VDIVPD       Y8, Y5, Y8
+	VANDPD       Y6, Y8, Y8
+	VMASKMOVPD   Y8, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -5310,20 +5292,18 @@ farloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y5
-	VDIVPD       Y11, Y2, Y7
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VCMPPD       $0x06, Y1, Y8, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y8, Y7, Y7
-	VANDPD       Y6, Y5, Y5
-	VANDPD       Y9, Y7, Y7
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y8, Y6
+	VDIVPD       Y7, Y4, Y7
+	VDIVPD       Y11, Y8, Y11
+	VANDPD       Y5, Y7, Y7
+	VANDPD       Y6, Y11, Y11
 	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y6
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y6, Y7, Y7
-	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VMOVUPD      32(R8), Y5
+	VMULPD       Y4, Y7, Y7
+	VMULPD       Y5, Y11, Y11
+	VMOVNTPD     Y7, (AX)
+	VMOVNTPD     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5390,20 +5370,18 @@ ntloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y5
-	VDIVPD       Y11, Y2, Y7
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VCMPPD       $0x06, Y1, Y8, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y8, Y7, Y7
-	VANDPD       Y6, Y5, Y5
-	VANDPD       Y9, Y7, Y7
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y8, Y6
+	VDIVPD       Y7, Y4, Y7
+	VDIVPD       Y11, Y8, Y11
+	VANDPD       Y5, Y7, Y7
+	VANDPD       Y6, Y11, Y11
 	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y6
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y6, Y7, Y7
-	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y7, 32(AX)
+	VMOVUPD      32(R8), Y5
+	VMULPD       Y4, Y7, Y7
+	VMULPD       Y5, Y11, Y11
+	VMOVNTPD     Y7, (AX)
+	VMOVNTPD     Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5441,13 +5419,12 @@ ntsingleloop:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VMULPD       Y4, Y5, Y5
-	VANDPD       Y6, Y5, Y5
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VDIVPD       Y7, Y4, Y7
+	VANDPD       Y5, Y7, Y7
 	VMOVUPD      (R8), Y4
-	VMULPD       Y4, Y5, Y5
-	VMOVNTPD     Y5, (AX)
+	VMULPD       Y4, Y7, Y7
+	VMOVNTPD     Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5510,20 +5487,18 @@ mainloop:
 	VMULPD       Y10, Y11, Y11
 	VADDPD       Y2, Y7, Y7
 	VADDPD       Y2, Y11, Y11
-	VDIVPD       Y7, Y2, Y5
-	VDIVPD       Y11, Y2, Y7
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VCMPPD       $0x06, Y1, Y8, Y9
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y8, Y7, Y7
-	VANDPD       Y6, Y5, Y5
-	VANDPD       Y9, Y7, Y7
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VCMPPD       $0x06, Y1, Y8, Y6
+	VDIVPD       Y7, Y4, Y7
+	VDIVPD       Y11, Y8, Y11
+	VANDPD       Y5, Y7, Y7
+	VANDPD       Y6, Y11, Y11
 	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y6
-	VMULPD       Y4, Y5, Y5
-	VMULPD       Y6, Y7, Y7
-	VMOVUPD      Y5, (AX)
-	VMOVUPD      Y7, 32(AX)
+	VMOVUPD      32(R8), Y5
+	VMULPD       Y4, Y7, Y7
+	VMULPD       Y5, Y11, Y11
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      Y11, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5561,13 +5536,12 @@ singleloop:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VCMPPD       $0x06, Y1, Y4, Y6
-	VMULPD       Y4, Y5, Y5
-	VANDPD       Y6, Y5, Y5
+	VCMPPD       $0x06, Y1, Y4, Y5
+	VDIVPD       Y7, Y4, Y7
+	VANDPD       Y5, Y7, Y7
 	VMOVUPD      (R8), Y4
-	VMULPD       Y4, Y5, Y5
-	VMOVUPD      Y5, (AX)
+	VMULPD       Y4, Y7, Y7
+	VMOVUPD      Y7, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5605,13 +5579,12 @@ singledone:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y8, Y8
 	VADDPD       Y2, Y8, Y8
-	VDIVPD       Y8, Y2, Y6
-	VCMPPD       $0x06, Y1, Y5, Y7
-	VMULPD       Y5, Y6, Y6
-	VANDPD       Y7, Y6, Y6
+	VCMPPD       $0x06, Y1, Y5, Y6
+	VDIVPD       Y8, Y5, Y8
+	VANDPD       Y6, Y8, Y8
 	VMASKMOVPD   (R8), Y4, Y5
-	VMULPD       Y5, Y6, Y6
-	VMASKMOVPD   Y6, Y4, (AX)
+	VMULPD       Y5, Y8, Y8
+	VMASKMOVPD   Y8, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -6950,14 +6923,14 @@ farloop:
 	VMULPD       Y11, Y9, Y9
 	VADDPD       Y1, Y7, Y7
 	VADDPD       Y1, Y11, Y11
-	VDIVPD       Y7, Y1, Y6
-	VDIVPD       Y11, Y1, Y7
+	VDIVPD       Y7, Y1, Y7
+	VDIVPD       Y11, Y1, Y11
 	VMAXPD       Y4, Y0, Y4
-	VMAXPD       Y8, Y0, Y8
-	VFNMADD231PD Y6, Y5, Y4
-	VFNMADD231PD Y7, Y9, Y8
+	VMAXPD       Y8, Y0, Y6
+	VFNMADD231PD Y7, Y5, Y4
+	VFNMADD231PD Y11, Y9, Y6
 	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y8, 32(AX)
+	VMOVNTPD     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7029,14 +7002,14 @@ ntloop:
 	VMULPD       Y11, Y9, Y9
 	VADDPD       Y1, Y7, Y7
 	VADDPD       Y1, Y11, Y11
-	VDIVPD       Y7, Y1, Y6
-	VDIVPD       Y11, Y1, Y7
+	VDIVPD       Y7, Y1, Y7
+	VDIVPD       Y11, Y1, Y11
 	VMAXPD       Y4, Y0, Y4
-	VMAXPD       Y8, Y0, Y8
-	VFNMADD231PD Y6, Y5, Y4
-	VFNMADD231PD Y7, Y9, Y8
+	VMAXPD       Y8, Y0, Y6
+	VFNMADD231PD Y7, Y5, Y4
+	VFNMADD231PD Y11, Y9, Y6
 	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y8, 32(AX)
+	VMOVNTPD     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7076,9 +7049,9 @@ ntsingleloop:
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y7, Y5, Y5
 	VADDPD       Y1, Y7, Y7
-	VDIVPD       Y7, Y1, Y6
+	VDIVPD       Y7, Y1, Y7
 	VMAXPD       Y4, Y0, Y4
-	VFNMADD231PD Y6, Y5, Y4
+	VFNMADD231PD Y7, Y5, Y4
 	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -7147,14 +7120,14 @@ mainloop:
 	VMULPD       Y11, Y9, Y9
 	VADDPD       Y1, Y7, Y7
 	VADDPD       Y1, Y11, Y11
-	VDIVPD       Y7, Y1, Y6
-	VDIVPD       Y11, Y1, Y7
+	VDIVPD       Y7, Y1, Y7
+	VDIVPD       Y11, Y1, Y11
 	VMAXPD       Y4, Y0, Y4
-	VMAXPD       Y8, Y0, Y8
-	VFNMADD231PD Y6, Y5, Y4
-	VFNMADD231PD Y7, Y9, Y8
+	VMAXPD       Y8, Y0, Y6
+	VFNMADD231PD Y7, Y5, Y4
+	VFNMADD231PD Y11, Y9, Y6
 	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y8, 32(AX)
+	VMOVUPD      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7194,9 +7167,9 @@ singleloop:
 	VMULPD       Y6, Y7, Y7
 	VMULPD       Y7, Y5, Y5
 	VADDPD       Y1, Y7, Y7
-	VDIVPD       Y7, Y1, Y6
+	VDIVPD       Y7, Y1, Y7
 	VMAXPD       Y4, Y0, Y4
-	VFNMADD231PD Y6, Y5, Y4
+	VFNMADD231PD Y7, Y5, Y4
 	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -7237,9 +7210,9 @@ singledone:
 	VMULPD       Y7, Y8, Y8
 	VMULPD       Y8, Y6, Y6
 	VADDPD       Y1, Y8, Y8
-	VDIVPD       Y8, Y1, Y7
+	VDIVPD       Y8, Y1, Y8
 	VMAXPD       Y5, Y0, Y5
-	VFNMADD231PD Y7, Y6, Y5
+	VFNMADD231PD Y8, Y6, Y5
 	VMASKMOVPD   Y5, Y4, (AX)
 
 next:
@@ -7328,10 +7301,10 @@ farloop:
 	VMULPD       Y8, Y9, Y9
 	VADDPD       Y2, Y6, Y6
 	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y2, Y4
-	VDIVPD       Y9, Y2, Y5
-	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y5, 32(AX)
+	VDIVPD       Y6, Y2, Y6
+	VDIVPD       Y9, Y2, Y9
+	VMOVNTPD     Y6, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7397,10 +7370,10 @@ ntloop:
 	VMULPD       Y8, Y9, Y9
 	VADDPD       Y2, Y6, Y6
 	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y2, Y4
-	VDIVPD       Y9, Y2, Y5
-	VMOVNTPD     Y4, (AX)
-	VMOVNTPD     Y5, 32(AX)
+	VDIVPD       Y6, Y2, Y6
+	VDIVPD       Y9, Y2, Y9
+	VMOVNTPD     Y6, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7437,8 +7410,8 @@ ntsingleloop:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y2, Y6, Y6
-	VDIVPD       Y6, Y2, Y4
-	VMOVNTPD     Y4, (AX)
+	VDIVPD       Y6, Y2, Y6
+	VMOVNTPD     Y6, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -7500,10 +7473,10 @@ mainloop:
 	VMULPD       Y8, Y9, Y9
 	VADDPD       Y2, Y6, Y6
 	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y2, Y4
-	VDIVPD       Y9, Y2, Y5
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
+	VDIVPD       Y6, Y2, Y6
+	VDIVPD       Y9, Y2, Y9
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7540,8 +7513,8 @@ singleloop:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y6, Y6
 	VADDPD       Y2, Y6, Y6
-	VDIVPD       Y6, Y2, Y4
-	VMOVUPD      Y4, (AX)
+	VDIVPD       Y6, Y2, Y6
+	VMOVUPD      Y6, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -7578,8 +7551,8 @@ singledone:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y7, Y7
 	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y5
-	VMASKMOVPD   Y5, Y4, (AX)
+	VDIVPD       Y7, Y2, Y7
+	VMASKMOVPD   Y7, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -8137,7 +8110,7 @@ addmaxdone:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x03, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -8366,7 +8339,7 @@ addrow:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x03, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -8899,7 +8872,7 @@ plainmaxdone:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x03, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -9099,7 +9072,7 @@ plainrow:
 	MOVQ         ldy+48(FP), R8
 	SHLQ         $0x03, R8
 	ADDQ         R8, DI
-	LEAQ         16384(SI), R8
+	LEAQ         26624(SI), R8
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
@@ -10216,7 +10189,7 @@ row:
 	VMULPD       Y2, Y3, Y4
 	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
 	LEAQ         (DX)(BX*1), R9
-	LEAQ         16384(R9), R10
+	LEAQ         26624(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
 	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
@@ -10445,10 +10418,10 @@ TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
 	JLT     stripmaindone
 
 stripmain:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8192(CX)(BX*1)
-	PREFETCHT1  8256(CX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13376(AX)(BX*1)
+	PREFETCHT1  13312(CX)(BX*1)
+	PREFETCHT1  13376(CX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Y4
 	VMOVUPD     (CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
@@ -10475,8 +10448,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(CX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(CX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Y4
 	VMOVUPD     (CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
@@ -10492,8 +10465,8 @@ stripsingledone:
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
 	VMOVUPS     (SI), Y4
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(CX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(CX)(BX*1)
 	VMASKMOVPD  (AX)(BX*1), Y4, Y5
 	VMASKMOVPD  (CX)(BX*1), Y4, Y4
 	VSUBPD      Y4, Y5, Y5
@@ -10677,7 +10650,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (DX)(SI*1), DI
-	LEAQ    8192(DX), BX
+	LEAQ    13312(DX), BX
 	CMPQ    BX, DI
 	CMOVQLT DI, BX
 	MOVQ    n+56(FP), R8
@@ -11267,7 +11240,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (DX)(SI*1), DI
-	LEAQ    8192(DX), BX
+	LEAQ    13312(DX), BX
 	CMPQ    BX, DI
 	CMOVQLT DI, BX
 	MOVQ    n+80(FP), R8
@@ -11277,9 +11250,9 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  13312(R11)(DI*1)
 	PREFETCHT1  64(BX)(DI*1)
-	PREFETCHT1  8256(R11)(DI*1)
+	PREFETCHT1  13376(R11)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VMOVUPD     (R11)(DI*1), Y9
 	VADDPD      Y9, Y8, Y8
@@ -11347,7 +11320,7 @@ bothntmaindone:
 
 bothntsingle:
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  13312(R11)(DI*1)
 	VMOVUPD     (DX)(DI*1), Y8
 	VMOVUPD     (R11)(DI*1), Y9
 	VADDPD      Y9, Y8, Y8
@@ -11374,7 +11347,7 @@ bothntsingledone:
 	SUBQ        R8, R13
 	VMOVUPS     (R13), Y8
 	PREFETCHT1  (BX)(DI*1)
-	PREFETCHT1  8192(R11)(DI*1)
+	PREFETCHT1  13312(R11)(DI*1)
 	VMASKMOVPD  (DX)(DI*1), Y8, Y9
 	VMASKMOVPD  (R11)(DI*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
@@ -11792,7 +11765,7 @@ together:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (DX)(SI*1), DI
-	LEAQ    8192(DX), BX
+	LEAQ    13312(DX), BX
 	CMPQ    BX, DI
 	CMOVQLT DI, BX
 	MOVQ    n+48(FP), R8

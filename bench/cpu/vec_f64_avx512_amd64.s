@@ -3052,46 +3052,18 @@ farloop:
 	VADDPD            Z2, Z11, Z11
 	VADDPD            Z2, Z15, Z15
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z7, Z5
-	VRCP14PD          Z11, Z9
-	VRCP14PD          Z15, Z13
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z7, Z6
-	VFNMADD231PD      Z9, Z11, Z10
-	VFNMADD231PD      Z13, Z15, Z14
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z6
-	VFMADD213PD       Z9, Z9, Z10
-	VFMADD213PD       Z13, Z13, Z14
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z9
-	VMOVAPD           Z2, Z13
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z6, Z7, Z5
-	VFNMADD231PD      Z10, Z11, Z9
-	VFNMADD231PD      Z14, Z15, Z13
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z6, Z6, Z5
-	VFMADD213PD       Z10, Z10, Z9
-	VFMADD213PD       Z14, Z14, Z13
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z8, K2
 	VCMPPD            $0x06, Z1, Z12, K3
 	VCMPPD            $0x06, Z1, Z16, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z8, Z9, K2, Z9
-	VMULPD.Z          Z12, Z13, K3, Z13
-	VMULPD.Z          Z16, Z17, K4, Z17
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z9, 64(AX)
-	VMOVNTPD          Z13, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
+	VMOVNTPD          Z7, (AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z15, 128(AX)
+	VMOVNTPD          Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -3206,46 +3178,18 @@ ntloop:
 	VADDPD            Z2, Z11, Z11
 	VADDPD            Z2, Z15, Z15
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z7, Z5
-	VRCP14PD          Z11, Z9
-	VRCP14PD          Z15, Z13
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z7, Z6
-	VFNMADD231PD      Z9, Z11, Z10
-	VFNMADD231PD      Z13, Z15, Z14
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z6
-	VFMADD213PD       Z9, Z9, Z10
-	VFMADD213PD       Z13, Z13, Z14
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z9
-	VMOVAPD           Z2, Z13
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z6, Z7, Z5
-	VFNMADD231PD      Z10, Z11, Z9
-	VFNMADD231PD      Z14, Z15, Z13
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z6, Z6, Z5
-	VFMADD213PD       Z10, Z10, Z9
-	VFMADD213PD       Z14, Z14, Z13
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z8, K2
 	VCMPPD            $0x06, Z1, Z12, K3
 	VCMPPD            $0x06, Z1, Z16, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z8, Z9, K2, Z9
-	VMULPD.Z          Z12, Z13, K3, Z13
-	VMULPD.Z          Z16, Z17, K4, Z17
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z9, 64(AX)
-	VMOVNTPD          Z13, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
+	VMOVNTPD          Z7, (AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z15, 128(AX)
+	VMOVNTPD          Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -3282,16 +3226,9 @@ ntsingleloop:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K1
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMOVNTPD          Z5, (AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VMOVNTPD          Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -3402,46 +3339,18 @@ mainloop:
 	VADDPD            Z2, Z11, Z11
 	VADDPD            Z2, Z15, Z15
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z7, Z5
-	VRCP14PD          Z11, Z9
-	VRCP14PD          Z15, Z13
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z7, Z6
-	VFNMADD231PD      Z9, Z11, Z10
-	VFNMADD231PD      Z13, Z15, Z14
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z6
-	VFMADD213PD       Z9, Z9, Z10
-	VFMADD213PD       Z13, Z13, Z14
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z9
-	VMOVAPD           Z2, Z13
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z6, Z7, Z5
-	VFNMADD231PD      Z10, Z11, Z9
-	VFNMADD231PD      Z14, Z15, Z13
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z6, Z6, Z5
-	VFMADD213PD       Z10, Z10, Z9
-	VFMADD213PD       Z14, Z14, Z13
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z8, K2
 	VCMPPD            $0x06, Z1, Z12, K3
 	VCMPPD            $0x06, Z1, Z16, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z8, Z9, K2, Z9
-	VMULPD.Z          Z12, Z13, K3, Z13
-	VMULPD.Z          Z16, Z17, K4, Z17
-	VMOVUPD           Z5, (AX)
-	VMOVUPD           Z9, 64(AX)
-	VMOVUPD           Z13, 128(AX)
-	VMOVUPD           Z17, 192(AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
+	VMOVUPD           Z7, (AX)
+	VMOVUPD           Z11, 64(AX)
+	VMOVUPD           Z15, 128(AX)
+	VMOVUPD           Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -3478,16 +3387,9 @@ singleloop:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K1
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMOVUPD           Z5, (AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VMOVUPD           Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -3524,16 +3426,9 @@ singledone:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K2
-	VMULPD.Z          Z4, Z5, K2, Z5
-	VMOVUPD           Z5, K1, (AX)
+	VDIVPD.Z          Z7, Z4, K2, Z7
+	VMOVUPD           Z7, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -5738,46 +5633,18 @@ farloop:
 	VADDPD            Z2, Z13, Z13
 	VADDPD            Z2, Z16, Z16
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z9, Z5
-	VRCP14PD          Z13, Z11
-	VRCP14PD          Z16, Z14
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z7
-	VMOVAPD           Z2, Z12
-	VMOVAPD           Z2, Z15
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z9, Z7
-	VFNMADD231PD      Z11, Z13, Z12
-	VFNMADD231PD      Z14, Z16, Z15
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z7
-	VFMADD213PD       Z11, Z11, Z12
-	VFMADD213PD       Z14, Z14, Z15
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z7, Z9, Z5
-	VFNMADD231PD      Z12, Z13, Z11
-	VFNMADD231PD      Z15, Z16, Z14
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z7, Z7, Z5
-	VFMADD213PD       Z12, Z12, Z11
-	VFMADD213PD       Z15, Z15, Z14
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z6, K2
 	VCMPPD            $0x06, Z1, Z8, K3
 	VCMPPD            $0x06, Z1, Z10, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z6, Z11, K2, Z11
-	VMULPD.Z          Z8, Z14, K3, Z14
-	VMULPD.Z          Z10, Z17, K4, Z17
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z11, 64(AX)
-	VMOVNTPD          Z14, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VDIVPD.Z          Z9, Z4, K1, Z9
+	VDIVPD.Z          Z13, Z6, K2, Z13
+	VDIVPD.Z          Z16, Z8, K3, Z16
+	VDIVPD.Z          Z19, Z10, K4, Z19
+	VMOVNTPD          Z9, (AX)
+	VMOVNTPD          Z13, 64(AX)
+	VMOVNTPD          Z16, 128(AX)
+	VMOVNTPD          Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -5901,46 +5768,18 @@ ntloop:
 	VADDPD            Z2, Z13, Z13
 	VADDPD            Z2, Z16, Z16
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z9, Z5
-	VRCP14PD          Z13, Z11
-	VRCP14PD          Z16, Z14
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z7
-	VMOVAPD           Z2, Z12
-	VMOVAPD           Z2, Z15
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z9, Z7
-	VFNMADD231PD      Z11, Z13, Z12
-	VFNMADD231PD      Z14, Z16, Z15
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z7
-	VFMADD213PD       Z11, Z11, Z12
-	VFMADD213PD       Z14, Z14, Z15
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z7, Z9, Z5
-	VFNMADD231PD      Z12, Z13, Z11
-	VFNMADD231PD      Z15, Z16, Z14
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z7, Z7, Z5
-	VFMADD213PD       Z12, Z12, Z11
-	VFMADD213PD       Z15, Z15, Z14
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z6, K2
 	VCMPPD            $0x06, Z1, Z8, K3
 	VCMPPD            $0x06, Z1, Z10, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z6, Z11, K2, Z11
-	VMULPD.Z          Z8, Z14, K3, Z14
-	VMULPD.Z          Z10, Z17, K4, Z17
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z11, 64(AX)
-	VMOVNTPD          Z14, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VDIVPD.Z          Z9, Z4, K1, Z9
+	VDIVPD.Z          Z13, Z6, K2, Z13
+	VDIVPD.Z          Z16, Z8, K3, Z16
+	VDIVPD.Z          Z19, Z10, K4, Z19
+	VMOVNTPD          Z9, (AX)
+	VMOVNTPD          Z13, 64(AX)
+	VMOVNTPD          Z16, 128(AX)
+	VMOVNTPD          Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -5980,16 +5819,9 @@ ntsingleloop:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K1
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMOVNTPD          Z5, (AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VMOVNTPD          Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -6109,46 +5941,18 @@ mainloop:
 	VADDPD            Z2, Z13, Z13
 	VADDPD            Z2, Z16, Z16
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z9, Z5
-	VRCP14PD          Z13, Z11
-	VRCP14PD          Z16, Z14
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z7
-	VMOVAPD           Z2, Z12
-	VMOVAPD           Z2, Z15
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z9, Z7
-	VFNMADD231PD      Z11, Z13, Z12
-	VFNMADD231PD      Z14, Z16, Z15
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z7
-	VFMADD213PD       Z11, Z11, Z12
-	VFMADD213PD       Z14, Z14, Z15
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z7, Z9, Z5
-	VFNMADD231PD      Z12, Z13, Z11
-	VFNMADD231PD      Z15, Z16, Z14
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z7, Z7, Z5
-	VFMADD213PD       Z12, Z12, Z11
-	VFMADD213PD       Z15, Z15, Z14
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z6, K2
 	VCMPPD            $0x06, Z1, Z8, K3
 	VCMPPD            $0x06, Z1, Z10, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z6, Z11, K2, Z11
-	VMULPD.Z          Z8, Z14, K3, Z14
-	VMULPD.Z          Z10, Z17, K4, Z17
-	VMOVUPD           Z5, (AX)
-	VMOVUPD           Z11, 64(AX)
-	VMOVUPD           Z14, 128(AX)
-	VMOVUPD           Z17, 192(AX)
+	VDIVPD.Z          Z9, Z4, K1, Z9
+	VDIVPD.Z          Z13, Z6, K2, Z13
+	VDIVPD.Z          Z16, Z8, K3, Z16
+	VDIVPD.Z          Z19, Z10, K4, Z19
+	VMOVUPD           Z9, (AX)
+	VMOVUPD           Z13, 64(AX)
+	VMOVUPD           Z16, 128(AX)
+	VMOVUPD           Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -6188,16 +5992,9 @@ singleloop:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K1
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMOVUPD           Z5, (AX)
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VMOVUPD           Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -6237,16 +6034,9 @@ singledone:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K2
-	VMULPD.Z          Z4, Z5, K2, Z5
-	VMOVUPD           Z5, K1, (AX)
+	VDIVPD.Z          Z7, Z4, K2, Z7
+	VMOVUPD           Z7, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -6392,54 +6182,26 @@ farloop:
 	VADDPD            Z2, Z11, Z11
 	VADDPD            Z2, Z15, Z15
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z7, Z5
-	VRCP14PD          Z11, Z9
-	VRCP14PD          Z15, Z13
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z7, Z6
-	VFNMADD231PD      Z9, Z11, Z10
-	VFNMADD231PD      Z13, Z15, Z14
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z6
-	VFMADD213PD       Z9, Z9, Z10
-	VFMADD213PD       Z13, Z13, Z14
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z9
-	VMOVAPD           Z2, Z13
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z6, Z7, Z5
-	VFNMADD231PD      Z10, Z11, Z9
-	VFNMADD231PD      Z14, Z15, Z13
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z6, Z6, Z5
-	VFMADD213PD       Z10, Z10, Z9
-	VFMADD213PD       Z14, Z14, Z13
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z8, K2
 	VCMPPD            $0x06, Z1, Z12, K3
 	VCMPPD            $0x06, Z1, Z16, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z8, Z9, K2, Z9
-	VMULPD.Z          Z12, Z13, K3, Z13
-	VMULPD.Z          Z16, Z17, K4, Z17
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
 	VMOVUPD           (R9), Z4
-	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z7
+	VMOVUPD           64(R9), Z5
+	VMOVUPD           128(R9), Z6
 	VMOVUPD           192(R9), Z8
-	VMULPD            Z4, Z5, Z5
-	VMULPD            Z6, Z9, Z9
-	VMULPD            Z7, Z13, Z13
-	VMULPD            Z8, Z17, Z17
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z9, 64(AX)
-	VMOVNTPD          Z13, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VMULPD            Z4, Z7, Z7
+	VMULPD            Z5, Z11, Z11
+	VMULPD            Z6, Z15, Z15
+	VMULPD            Z8, Z19, Z19
+	VMOVNTPD          Z7, (AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z15, 128(AX)
+	VMOVNTPD          Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -6555,54 +6317,26 @@ ntloop:
 	VADDPD            Z2, Z11, Z11
 	VADDPD            Z2, Z15, Z15
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z7, Z5
-	VRCP14PD          Z11, Z9
-	VRCP14PD          Z15, Z13
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z7, Z6
-	VFNMADD231PD      Z9, Z11, Z10
-	VFNMADD231PD      Z13, Z15, Z14
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z6
-	VFMADD213PD       Z9, Z9, Z10
-	VFMADD213PD       Z13, Z13, Z14
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z9
-	VMOVAPD           Z2, Z13
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z6, Z7, Z5
-	VFNMADD231PD      Z10, Z11, Z9
-	VFNMADD231PD      Z14, Z15, Z13
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z6, Z6, Z5
-	VFMADD213PD       Z10, Z10, Z9
-	VFMADD213PD       Z14, Z14, Z13
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z8, K2
 	VCMPPD            $0x06, Z1, Z12, K3
 	VCMPPD            $0x06, Z1, Z16, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z8, Z9, K2, Z9
-	VMULPD.Z          Z12, Z13, K3, Z13
-	VMULPD.Z          Z16, Z17, K4, Z17
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
 	VMOVUPD           (R9), Z4
-	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z7
+	VMOVUPD           64(R9), Z5
+	VMOVUPD           128(R9), Z6
 	VMOVUPD           192(R9), Z8
-	VMULPD            Z4, Z5, Z5
-	VMULPD            Z6, Z9, Z9
-	VMULPD            Z7, Z13, Z13
-	VMULPD            Z8, Z17, Z17
-	VMOVNTPD          Z5, (AX)
-	VMOVNTPD          Z9, 64(AX)
-	VMOVNTPD          Z13, 128(AX)
-	VMOVNTPD          Z17, 192(AX)
+	VMULPD            Z4, Z7, Z7
+	VMULPD            Z5, Z11, Z11
+	VMULPD            Z6, Z15, Z15
+	VMULPD            Z8, Z19, Z19
+	VMOVNTPD          Z7, (AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z15, 128(AX)
+	VMOVNTPD          Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -6640,18 +6374,11 @@ ntsingleloop:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K1
-	VMULPD.Z          Z4, Z5, K1, Z5
+	VDIVPD.Z          Z7, Z4, K1, Z7
 	VMOVUPD           (R9), Z4
-	VMULPD            Z4, Z5, Z5
-	VMOVNTPD          Z5, (AX)
+	VMULPD            Z4, Z7, Z7
+	VMOVNTPD          Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -6763,54 +6490,26 @@ mainloop:
 	VADDPD            Z2, Z11, Z11
 	VADDPD            Z2, Z15, Z15
 	VADDPD            Z2, Z19, Z19
-	VRCP14PD          Z7, Z5
-	VRCP14PD          Z11, Z9
-	VRCP14PD          Z15, Z13
-	VRCP14PD          Z19, Z17
-	VMOVAPD           Z2, Z6
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z14
-	VMOVAPD           Z2, Z18
-	VFNMADD231PD      Z5, Z7, Z6
-	VFNMADD231PD      Z9, Z11, Z10
-	VFNMADD231PD      Z13, Z15, Z14
-	VFNMADD231PD      Z17, Z19, Z18
-	VFMADD213PD       Z5, Z5, Z6
-	VFMADD213PD       Z9, Z9, Z10
-	VFMADD213PD       Z13, Z13, Z14
-	VFMADD213PD       Z17, Z17, Z18
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z9
-	VMOVAPD           Z2, Z13
-	VMOVAPD           Z2, Z17
-	VFNMADD231PD      Z6, Z7, Z5
-	VFNMADD231PD      Z10, Z11, Z9
-	VFNMADD231PD      Z14, Z15, Z13
-	VFNMADD231PD      Z18, Z19, Z17
-	VFMADD213PD       Z6, Z6, Z5
-	VFMADD213PD       Z10, Z10, Z9
-	VFMADD213PD       Z14, Z14, Z13
-	VFMADD213PD       Z18, Z18, Z17
 	VCMPPD            $0x06, Z1, Z4, K1
 	VCMPPD            $0x06, Z1, Z8, K2
 	VCMPPD            $0x06, Z1, Z12, K3
 	VCMPPD            $0x06, Z1, Z16, K4
-	VMULPD.Z          Z4, Z5, K1, Z5
-	VMULPD.Z          Z8, Z9, K2, Z9
-	VMULPD.Z          Z12, Z13, K3, Z13
-	VMULPD.Z          Z16, Z17, K4, Z17
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
 	VMOVUPD           (R9), Z4
-	VMOVUPD           64(R9), Z6
-	VMOVUPD           128(R9), Z7
+	VMOVUPD           64(R9), Z5
+	VMOVUPD           128(R9), Z6
 	VMOVUPD           192(R9), Z8
-	VMULPD            Z4, Z5, Z5
-	VMULPD            Z6, Z9, Z9
-	VMULPD            Z7, Z13, Z13
-	VMULPD            Z8, Z17, Z17
-	VMOVUPD           Z5, (AX)
-	VMOVUPD           Z9, 64(AX)
-	VMOVUPD           Z13, 128(AX)
-	VMOVUPD           Z17, 192(AX)
+	VMULPD            Z4, Z7, Z7
+	VMULPD            Z5, Z11, Z11
+	VMULPD            Z6, Z15, Z15
+	VMULPD            Z8, Z19, Z19
+	VMOVUPD           Z7, (AX)
+	VMOVUPD           Z11, 64(AX)
+	VMOVUPD           Z15, 128(AX)
+	VMOVUPD           Z19, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	ADDQ              $+256, R9
@@ -6848,18 +6547,11 @@ singleloop:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K1
-	VMULPD.Z          Z4, Z5, K1, Z5
+	VDIVPD.Z          Z7, Z4, K1, Z7
 	VMOVUPD           (R9), Z4
-	VMULPD            Z4, Z5, Z5
-	VMOVUPD           Z5, (AX)
+	VMULPD            Z4, Z7, Z7
+	VMOVUPD           Z7, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	ADDQ              $+64, R9
@@ -6897,18 +6589,11 @@ singledone:
 	VPSLLQ            $0x34, Z6, Z6
 	VMULPD            Z6, Z7, Z7
 	VADDPD            Z2, Z7, Z7
-	VRCP14PD          Z7, Z5
-	VMOVAPD           Z2, Z6
-	VFNMADD231PD      Z5, Z7, Z6
-	VFMADD213PD       Z5, Z5, Z6
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z6, Z7, Z5
-	VFMADD213PD       Z6, Z6, Z5
 	VCMPPD            $0x06, Z1, Z4, K2
-	VMULPD.Z          Z4, Z5, K2, Z5
+	VDIVPD.Z          Z7, Z4, K2, Z7
 	VMOVUPD.Z         (R9), K1, Z4
-	VMULPD            Z4, Z5, Z5
-	VMOVUPD           Z5, K1, (AX)
+	VMULPD            Z4, Z7, Z7
+	VMOVUPD           Z7, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -8238,44 +7923,20 @@ farloop:
 	VADDPD           Z1, Z11, Z11
 	VADDPD           Z1, Z15, Z15
 	VADDPD           Z1, Z19, Z19
-	VRCP14PD         Z7, Z6
-	VRCP14PD         Z11, Z14
-	VRCP14PD         Z15, Z20
-	VRCP14PD         Z19, Z22
-	VMOVAPD          Z1, Z10
-	VMOVAPD          Z1, Z18
-	VMOVAPD          Z1, Z21
-	VMOVAPD          Z1, Z23
-	VFNMADD231PD     Z6, Z7, Z10
-	VFNMADD231PD     Z14, Z11, Z18
-	VFNMADD231PD     Z20, Z15, Z21
-	VFNMADD231PD     Z22, Z19, Z23
-	VFMADD213PD      Z6, Z6, Z10
-	VFMADD213PD      Z14, Z14, Z18
-	VFMADD213PD      Z20, Z20, Z21
-	VFMADD213PD      Z22, Z22, Z23
-	VMOVAPD          Z1, Z6
-	VMOVAPD          Z1, Z14
-	VMOVAPD          Z1, Z20
-	VMOVAPD          Z1, Z22
-	VFNMADD231PD     Z10, Z7, Z6
-	VFNMADD231PD     Z18, Z11, Z14
-	VFNMADD231PD     Z21, Z15, Z20
-	VFNMADD231PD     Z23, Z19, Z22
-	VFMADD213PD      Z10, Z10, Z6
-	VFMADD213PD      Z18, Z18, Z14
-	VFMADD213PD      Z21, Z21, Z20
-	VFMADD213PD      Z23, Z23, Z22
+	VDIVPD           Z7, Z1, Z7
+	VDIVPD           Z11, Z1, Z11
+	VDIVPD           Z15, Z1, Z15
+	VDIVPD           Z19, Z1, Z19
 	VMAXPD           Z4, Z0, Z4
-	VMAXPD           Z8, Z0, Z7
+	VMAXPD           Z8, Z0, Z6
 	VMAXPD           Z12, Z0, Z8
 	VMAXPD           Z16, Z0, Z10
-	VFNMADD231PD     Z6, Z5, Z4
-	VFNMADD231PD     Z14, Z9, Z7
-	VFNMADD231PD     Z20, Z13, Z8
-	VFNMADD231PD     Z22, Z17, Z10
+	VFNMADD231PD     Z7, Z5, Z4
+	VFNMADD231PD     Z11, Z9, Z6
+	VFNMADD231PD     Z15, Z13, Z8
+	VFNMADD231PD     Z19, Z17, Z10
 	VMOVNTPD         Z4, (AX)
-	VMOVNTPD         Z7, 64(AX)
+	VMOVNTPD         Z6, 64(AX)
 	VMOVNTPD         Z8, 128(AX)
 	VMOVNTPD         Z10, 192(AX)
 	ADDQ             $+256, AX
@@ -8404,44 +8065,20 @@ ntloop:
 	VADDPD           Z1, Z11, Z11
 	VADDPD           Z1, Z15, Z15
 	VADDPD           Z1, Z19, Z19
-	VRCP14PD         Z7, Z6
-	VRCP14PD         Z11, Z14
-	VRCP14PD         Z15, Z20
-	VRCP14PD         Z19, Z22
-	VMOVAPD          Z1, Z10
-	VMOVAPD          Z1, Z18
-	VMOVAPD          Z1, Z21
-	VMOVAPD          Z1, Z23
-	VFNMADD231PD     Z6, Z7, Z10
-	VFNMADD231PD     Z14, Z11, Z18
-	VFNMADD231PD     Z20, Z15, Z21
-	VFNMADD231PD     Z22, Z19, Z23
-	VFMADD213PD      Z6, Z6, Z10
-	VFMADD213PD      Z14, Z14, Z18
-	VFMADD213PD      Z20, Z20, Z21
-	VFMADD213PD      Z22, Z22, Z23
-	VMOVAPD          Z1, Z6
-	VMOVAPD          Z1, Z14
-	VMOVAPD          Z1, Z20
-	VMOVAPD          Z1, Z22
-	VFNMADD231PD     Z10, Z7, Z6
-	VFNMADD231PD     Z18, Z11, Z14
-	VFNMADD231PD     Z21, Z15, Z20
-	VFNMADD231PD     Z23, Z19, Z22
-	VFMADD213PD      Z10, Z10, Z6
-	VFMADD213PD      Z18, Z18, Z14
-	VFMADD213PD      Z21, Z21, Z20
-	VFMADD213PD      Z23, Z23, Z22
+	VDIVPD           Z7, Z1, Z7
+	VDIVPD           Z11, Z1, Z11
+	VDIVPD           Z15, Z1, Z15
+	VDIVPD           Z19, Z1, Z19
 	VMAXPD           Z4, Z0, Z4
-	VMAXPD           Z8, Z0, Z7
+	VMAXPD           Z8, Z0, Z6
 	VMAXPD           Z12, Z0, Z8
 	VMAXPD           Z16, Z0, Z10
-	VFNMADD231PD     Z6, Z5, Z4
-	VFNMADD231PD     Z14, Z9, Z7
-	VFNMADD231PD     Z20, Z13, Z8
-	VFNMADD231PD     Z22, Z17, Z10
+	VFNMADD231PD     Z7, Z5, Z4
+	VFNMADD231PD     Z11, Z9, Z6
+	VFNMADD231PD     Z15, Z13, Z8
+	VFNMADD231PD     Z19, Z17, Z10
 	VMOVNTPD         Z4, (AX)
-	VMOVNTPD         Z7, 64(AX)
+	VMOVNTPD         Z6, 64(AX)
 	VMOVNTPD         Z8, 128(AX)
 	VMOVNTPD         Z10, 192(AX)
 	ADDQ             $+256, AX
@@ -8483,15 +8120,9 @@ ntsingleloop:
 	VMULPD           Z6, Z7, Z7
 	VMULPD           Z7, Z5, Z5
 	VADDPD           Z1, Z7, Z7
-	VRCP14PD         Z7, Z6
-	VMOVAPD          Z1, Z8
-	VFNMADD231PD     Z6, Z7, Z8
-	VFMADD213PD      Z6, Z6, Z8
-	VMOVAPD          Z1, Z6
-	VFNMADD231PD     Z8, Z7, Z6
-	VFMADD213PD      Z8, Z8, Z6
+	VDIVPD           Z7, Z1, Z7
 	VMAXPD           Z4, Z0, Z4
-	VFNMADD231PD     Z6, Z5, Z4
+	VFNMADD231PD     Z7, Z5, Z4
 	VMOVNTPD         Z4, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
@@ -8615,44 +8246,20 @@ mainloop:
 	VADDPD           Z1, Z11, Z11
 	VADDPD           Z1, Z15, Z15
 	VADDPD           Z1, Z19, Z19
-	VRCP14PD         Z7, Z6
-	VRCP14PD         Z11, Z14
-	VRCP14PD         Z15, Z20
-	VRCP14PD         Z19, Z22
-	VMOVAPD          Z1, Z10
-	VMOVAPD          Z1, Z18
-	VMOVAPD          Z1, Z21
-	VMOVAPD          Z1, Z23
-	VFNMADD231PD     Z6, Z7, Z10
-	VFNMADD231PD     Z14, Z11, Z18
-	VFNMADD231PD     Z20, Z15, Z21
-	VFNMADD231PD     Z22, Z19, Z23
-	VFMADD213PD      Z6, Z6, Z10
-	VFMADD213PD      Z14, Z14, Z18
-	VFMADD213PD      Z20, Z20, Z21
-	VFMADD213PD      Z22, Z22, Z23
-	VMOVAPD          Z1, Z6
-	VMOVAPD          Z1, Z14
-	VMOVAPD          Z1, Z20
-	VMOVAPD          Z1, Z22
-	VFNMADD231PD     Z10, Z7, Z6
-	VFNMADD231PD     Z18, Z11, Z14
-	VFNMADD231PD     Z21, Z15, Z20
-	VFNMADD231PD     Z23, Z19, Z22
-	VFMADD213PD      Z10, Z10, Z6
-	VFMADD213PD      Z18, Z18, Z14
-	VFMADD213PD      Z21, Z21, Z20
-	VFMADD213PD      Z23, Z23, Z22
+	VDIVPD           Z7, Z1, Z7
+	VDIVPD           Z11, Z1, Z11
+	VDIVPD           Z15, Z1, Z15
+	VDIVPD           Z19, Z1, Z19
 	VMAXPD           Z4, Z0, Z4
-	VMAXPD           Z8, Z0, Z7
+	VMAXPD           Z8, Z0, Z6
 	VMAXPD           Z12, Z0, Z8
 	VMAXPD           Z16, Z0, Z10
-	VFNMADD231PD     Z6, Z5, Z4
-	VFNMADD231PD     Z14, Z9, Z7
-	VFNMADD231PD     Z20, Z13, Z8
-	VFNMADD231PD     Z22, Z17, Z10
+	VFNMADD231PD     Z7, Z5, Z4
+	VFNMADD231PD     Z11, Z9, Z6
+	VFNMADD231PD     Z15, Z13, Z8
+	VFNMADD231PD     Z19, Z17, Z10
 	VMOVUPD          Z4, (AX)
-	VMOVUPD          Z7, 64(AX)
+	VMOVUPD          Z6, 64(AX)
 	VMOVUPD          Z8, 128(AX)
 	VMOVUPD          Z10, 192(AX)
 	ADDQ             $+256, AX
@@ -8694,15 +8301,9 @@ singleloop:
 	VMULPD           Z6, Z7, Z7
 	VMULPD           Z7, Z5, Z5
 	VADDPD           Z1, Z7, Z7
-	VRCP14PD         Z7, Z6
-	VMOVAPD          Z1, Z8
-	VFNMADD231PD     Z6, Z7, Z8
-	VFMADD213PD      Z6, Z6, Z8
-	VMOVAPD          Z1, Z6
-	VFNMADD231PD     Z8, Z7, Z6
-	VFMADD213PD      Z8, Z8, Z6
+	VDIVPD           Z7, Z1, Z7
 	VMAXPD           Z4, Z0, Z4
-	VFNMADD231PD     Z6, Z5, Z4
+	VFNMADD231PD     Z7, Z5, Z4
 	VMOVUPD          Z4, (AX)
 	ADDQ             $+64, AX
 	ADDQ             $+64, DX
@@ -8743,15 +8344,9 @@ singledone:
 	VMULPD           Z6, Z7, Z7
 	VMULPD           Z7, Z5, Z5
 	VADDPD           Z1, Z7, Z7
-	VRCP14PD         Z7, Z6
-	VMOVAPD          Z1, Z8
-	VFNMADD231PD     Z6, Z7, Z8
-	VFMADD213PD      Z6, Z6, Z8
-	VMOVAPD          Z1, Z6
-	VFNMADD231PD     Z8, Z7, Z6
-	VFMADD213PD      Z8, Z8, Z6
+	VDIVPD           Z7, Z1, Z7
 	VMAXPD           Z4, Z0, Z4
-	VFNMADD231PD     Z6, Z5, Z4
+	VFNMADD231PD     Z7, Z5, Z4
 	VMOVUPD          Z4, K1, (AX)
 
 next:
@@ -8889,38 +8484,14 @@ farloop:
 	VADDPD            Z2, Z9, Z9
 	VADDPD            Z2, Z12, Z12
 	VADDPD            Z2, Z15, Z15
-	VRCP14PD          Z6, Z4
-	VRCP14PD          Z9, Z7
-	VRCP14PD          Z12, Z10
-	VRCP14PD          Z15, Z13
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z8
-	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z14
-	VFNMADD231PD      Z4, Z6, Z5
-	VFNMADD231PD      Z7, Z9, Z8
-	VFNMADD231PD      Z10, Z12, Z11
-	VFNMADD231PD      Z13, Z15, Z14
-	VFMADD213PD       Z4, Z4, Z5
-	VFMADD213PD       Z7, Z7, Z8
-	VFMADD213PD       Z10, Z10, Z11
-	VFMADD213PD       Z13, Z13, Z14
-	VMOVAPD           Z2, Z4
-	VMOVAPD           Z2, Z7
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z13
-	VFNMADD231PD      Z5, Z6, Z4
-	VFNMADD231PD      Z8, Z9, Z7
-	VFNMADD231PD      Z11, Z12, Z10
-	VFNMADD231PD      Z14, Z15, Z13
-	VFMADD213PD       Z5, Z5, Z4
-	VFMADD213PD       Z8, Z8, Z7
-	VFMADD213PD       Z11, Z11, Z10
-	VFMADD213PD       Z14, Z14, Z13
-	VMOVNTPD          Z4, (AX)
-	VMOVNTPD          Z7, 64(AX)
-	VMOVNTPD          Z10, 128(AX)
-	VMOVNTPD          Z13, 192(AX)
+	VDIVPD            Z6, Z2, Z6
+	VDIVPD            Z9, Z2, Z9
+	VDIVPD            Z12, Z2, Z12
+	VDIVPD            Z15, Z2, Z15
+	VMOVNTPD          Z6, (AX)
+	VMOVNTPD          Z9, 64(AX)
+	VMOVNTPD          Z12, 128(AX)
+	VMOVNTPD          Z15, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -9035,38 +8606,14 @@ ntloop:
 	VADDPD            Z2, Z9, Z9
 	VADDPD            Z2, Z12, Z12
 	VADDPD            Z2, Z15, Z15
-	VRCP14PD          Z6, Z4
-	VRCP14PD          Z9, Z7
-	VRCP14PD          Z12, Z10
-	VRCP14PD          Z15, Z13
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z8
-	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z14
-	VFNMADD231PD      Z4, Z6, Z5
-	VFNMADD231PD      Z7, Z9, Z8
-	VFNMADD231PD      Z10, Z12, Z11
-	VFNMADD231PD      Z13, Z15, Z14
-	VFMADD213PD       Z4, Z4, Z5
-	VFMADD213PD       Z7, Z7, Z8
-	VFMADD213PD       Z10, Z10, Z11
-	VFMADD213PD       Z13, Z13, Z14
-	VMOVAPD           Z2, Z4
-	VMOVAPD           Z2, Z7
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z13
-	VFNMADD231PD      Z5, Z6, Z4
-	VFNMADD231PD      Z8, Z9, Z7
-	VFNMADD231PD      Z11, Z12, Z10
-	VFNMADD231PD      Z14, Z15, Z13
-	VFMADD213PD       Z5, Z5, Z4
-	VFMADD213PD       Z8, Z8, Z7
-	VFMADD213PD       Z11, Z11, Z10
-	VFMADD213PD       Z14, Z14, Z13
-	VMOVNTPD          Z4, (AX)
-	VMOVNTPD          Z7, 64(AX)
-	VMOVNTPD          Z10, 128(AX)
-	VMOVNTPD          Z13, 192(AX)
+	VDIVPD            Z6, Z2, Z6
+	VDIVPD            Z9, Z2, Z9
+	VDIVPD            Z12, Z2, Z12
+	VDIVPD            Z15, Z2, Z15
+	VMOVNTPD          Z6, (AX)
+	VMOVNTPD          Z9, 64(AX)
+	VMOVNTPD          Z12, 128(AX)
+	VMOVNTPD          Z15, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -9103,14 +8650,8 @@ ntsingleloop:
 	VPSLLQ            $0x34, Z5, Z5
 	VMULPD            Z5, Z6, Z6
 	VADDPD            Z2, Z6, Z6
-	VRCP14PD          Z6, Z4
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z4, Z6, Z5
-	VFMADD213PD       Z4, Z4, Z5
-	VMOVAPD           Z2, Z4
-	VFNMADD231PD      Z5, Z6, Z4
-	VFMADD213PD       Z5, Z5, Z4
-	VMOVNTPD          Z4, (AX)
+	VDIVPD            Z6, Z2, Z6
+	VMOVNTPD          Z6, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -9221,38 +8762,14 @@ mainloop:
 	VADDPD            Z2, Z9, Z9
 	VADDPD            Z2, Z12, Z12
 	VADDPD            Z2, Z15, Z15
-	VRCP14PD          Z6, Z4
-	VRCP14PD          Z9, Z7
-	VRCP14PD          Z12, Z10
-	VRCP14PD          Z15, Z13
-	VMOVAPD           Z2, Z5
-	VMOVAPD           Z2, Z8
-	VMOVAPD           Z2, Z11
-	VMOVAPD           Z2, Z14
-	VFNMADD231PD      Z4, Z6, Z5
-	VFNMADD231PD      Z7, Z9, Z8
-	VFNMADD231PD      Z10, Z12, Z11
-	VFNMADD231PD      Z13, Z15, Z14
-	VFMADD213PD       Z4, Z4, Z5
-	VFMADD213PD       Z7, Z7, Z8
-	VFMADD213PD       Z10, Z10, Z11
-	VFMADD213PD       Z13, Z13, Z14
-	VMOVAPD           Z2, Z4
-	VMOVAPD           Z2, Z7
-	VMOVAPD           Z2, Z10
-	VMOVAPD           Z2, Z13
-	VFNMADD231PD      Z5, Z6, Z4
-	VFNMADD231PD      Z8, Z9, Z7
-	VFNMADD231PD      Z11, Z12, Z10
-	VFNMADD231PD      Z14, Z15, Z13
-	VFMADD213PD       Z5, Z5, Z4
-	VFMADD213PD       Z8, Z8, Z7
-	VFMADD213PD       Z11, Z11, Z10
-	VFMADD213PD       Z14, Z14, Z13
-	VMOVUPD           Z4, (AX)
-	VMOVUPD           Z7, 64(AX)
-	VMOVUPD           Z10, 128(AX)
-	VMOVUPD           Z13, 192(AX)
+	VDIVPD            Z6, Z2, Z6
+	VDIVPD            Z9, Z2, Z9
+	VDIVPD            Z12, Z2, Z12
+	VDIVPD            Z15, Z2, Z15
+	VMOVUPD           Z6, (AX)
+	VMOVUPD           Z9, 64(AX)
+	VMOVUPD           Z12, 128(AX)
+	VMOVUPD           Z15, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -9289,14 +8806,8 @@ singleloop:
 	VPSLLQ            $0x34, Z5, Z5
 	VMULPD            Z5, Z6, Z6
 	VADDPD            Z2, Z6, Z6
-	VRCP14PD          Z6, Z4
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z4, Z6, Z5
-	VFMADD213PD       Z4, Z4, Z5
-	VMOVAPD           Z2, Z4
-	VFNMADD231PD      Z5, Z6, Z4
-	VFMADD213PD       Z5, Z5, Z4
-	VMOVUPD           Z4, (AX)
+	VDIVPD            Z6, Z2, Z6
+	VMOVUPD           Z6, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
 	SUBQ              $+8, CX
@@ -9333,14 +8844,8 @@ singledone:
 	VPSLLQ            $0x34, Z5, Z5
 	VMULPD            Z5, Z6, Z6
 	VADDPD            Z2, Z6, Z6
-	VRCP14PD          Z6, Z4
-	VMOVAPD           Z2, Z5
-	VFNMADD231PD      Z4, Z6, Z5
-	VFMADD213PD       Z4, Z4, Z5
-	VMOVAPD           Z2, Z4
-	VFNMADD231PD      Z5, Z6, Z4
-	VFMADD213PD       Z5, Z5, Z4
-	VMOVUPD           Z4, K1, (AX)
+	VDIVPD            Z6, Z2, Z6
+	VMOVUPD           Z6, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -9905,7 +9410,7 @@ addmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x03, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
@@ -10114,7 +9619,7 @@ addrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x03, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
@@ -10608,7 +10113,7 @@ plainmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x03, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
@@ -10788,7 +10293,7 @@ plainrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x03, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
@@ -11819,7 +11324,7 @@ row:
 	VMULPD        Z0, Z1, Z2
 	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
 	LEAQ          (BX)(SI*1), R9
-	LEAQ          16384(R9), R10
+	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
 	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
@@ -12023,14 +11528,14 @@ TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8320(AX)(BX*1)
-	PREFETCHT1  8384(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
-	PREFETCHT1  8256(DX)(BX*1)
-	PREFETCHT1  8320(DX)(BX*1)
-	PREFETCHT1  8384(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13376(AX)(BX*1)
+	PREFETCHT1  13440(AX)(BX*1)
+	PREFETCHT1  13504(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
+	PREFETCHT1  13376(DX)(BX*1)
+	PREFETCHT1  13440(DX)(BX*1)
+	PREFETCHT1  13504(DX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Z4
 	VMOVUPD     (DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -12057,8 +11562,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VMOVUPD     (AX)(BX*1), Z4
 	VMOVUPD     (DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -12074,8 +11579,8 @@ stripsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VMOVUPD.Z   (AX)(BX*1), K1, Z4
 	VMOVUPD.Z   (DX)(BX*1), K1, Z5
 	VSUBPD      Z5, Z4, Z4
@@ -12280,7 +11785,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+56(FP), CX
@@ -12893,7 +12398,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+80(FP), CX
@@ -12903,13 +12408,13 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	PREFETCHT1  64(SI)(R8*1)
-	PREFETCHT1  8256(R11)(R8*1)
+	PREFETCHT1  13376(R11)(R8*1)
 	PREFETCHT1  128(SI)(R8*1)
-	PREFETCHT1  8320(R11)(R8*1)
+	PREFETCHT1  13440(R11)(R8*1)
 	PREFETCHT1  192(SI)(R8*1)
-	PREFETCHT1  8384(R11)(R8*1)
+	PREFETCHT1  13504(R11)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VMOVUPD     (R11)(R8*1), Z13
 	VADDPD      Z13, Z12, Z12
@@ -12977,7 +12482,7 @@ bothntmaindone:
 
 bothntsingle:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z12
 	VMOVUPD     (R11)(R8*1), Z13
 	VADDPD      Z13, Z12, Z12
@@ -13004,7 +12509,7 @@ bothntsingledone:
 	DECQ        R13
 	KMOVW       R13, K1
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VMOVUPD.Z   (BX)(R8*1), K1, Z12
 	VMOVUPD.Z   (R11)(R8*1), K1, Z13
 	VADDPD      Z13, Z12, Z12
@@ -13441,7 +12946,7 @@ together:
 	TESTQ        $0x0000003f, AX
 	JNE          bothkept
 	LEAQ         (BX)(DI*1), CX
-	LEAQ         8192(BX), SI
+	LEAQ         13312(BX), SI
 	CMPQ         SI, CX
 	CMOVQLT      CX, SI
 	MOVQ         n+48(FP), CX

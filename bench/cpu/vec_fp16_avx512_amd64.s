@@ -387,8 +387,8 @@ TEXT ·vecTanhFP16AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstfp16avx512<>+100(SB), Z0
 	VBROADCASTSS vecConstfp16avx512<>+104(SB), Z1
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+108(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+112(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+108(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+172(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -407,104 +407,92 @@ row:
 	PCALIGN $64
 
 farloop:
-	PREFETCHT1        10240(DX)
-	PREFETCHT1        10304(DX)
-	VCVTPH2PS         (DX), Z5
-	VCVTPH2PS         32(DX), Z6
-	VCVTPH2PS         64(DX), Z7
-	VCVTPH2PS         96(DX), Z8
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z9
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z6, Z12
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z7, Z15
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z8, Z18
-	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z10
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z18, Z19
-	VSUBPS            Z1, Z10, Z11
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z20, Z18
-	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z17
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z18, Z23
-	VMULPS            Z9, Z9, Z14
-	VMULPS            Z12, Z12, Z20
-	VMULPS            Z15, Z15, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z9, Z9, Z9
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z15, Z15, Z15
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z9, Z14, Z11
-	VFMADD213PS       Z12, Z20, Z17
-	VFMADD213PS       Z15, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z10, Z10
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z10, Z9
-	VSUBPS            Z2, Z13, Z12
-	VSUBPS            Z2, Z16, Z14
-	VSUBPS            Z2, Z19, Z15
-	VFMADD213PS       Z9, Z10, Z11
-	VFMADD213PS       Z12, Z13, Z17
-	VFMADD213PS       Z14, Z16, Z21
-	VFMADD213PS       Z15, Z19, Z23
-	VADDPS            Z3, Z11, Z9
-	VADDPS            Z3, Z17, Z10
-	VADDPS            Z3, Z21, Z12
-	VADDPS            Z3, Z23, Z13
-	VDIVPS            Z9, Z11, Z11
-	VDIVPS            Z10, Z17, Z17
-	VDIVPS            Z12, Z21, Z21
-	VDIVPS            Z13, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z11
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z6, Z17
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z7, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z8, Z23
-	VCVTPS2PH         $0x00, Z11, Y5
-	VMOVNTDQ          Y5, (AX)
-	VCVTPS2PH         $0x00, Z17, Y5
-	VMOVNTDQ          Y5, 32(AX)
-	VCVTPS2PH         $0x00, Z21, Y5
-	VMOVNTDQ          Y5, 64(AX)
-	VCVTPS2PH         $0x00, Z23, Y5
-	VMOVNTDQ          Y5, 96(AX)
-	ADDQ              $+128, AX
-	ADDQ              $+128, DX
-	SUBQ              $+64, CX
-	JGE               farloop
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	VCVTPH2PS        (DX), Z5
+	VCVTPH2PS        32(DX), Z6
+	VCVTPH2PS        64(DX), Z7
+	VCVTPH2PS        96(DX), Z8
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z5, Z9
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z6, Z12
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z7, Z15
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z8, Z18
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z9, Z9
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z12, Z12
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z15, Z15
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z18, Z18
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VMINPS           Z15, Z0, Z15
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z9, Z10
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z10, Z11
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z11, Z9, Z11
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z11, Z11, Z9
+	VMULPS           Z14, Z14, Z15
+	VMULPS           Z17, Z17, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z18
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z22
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z14, Z18, Z18
+	VMULPS           Z17, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z10
+	VPERMI2PS        Z4, Z3, Z13
+	VPERMI2PS        Z4, Z3, Z16
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z12, Z10, Z9
+	VADDPS           Z18, Z13, Z14
+	VADDPS           Z22, Z16, Z17
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z15
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z12, Z10, Z11
+	VFMADD231PS      Z18, Z13, Z15
+	VFMADD231PS      Z22, Z16, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z11, Z9, Z9
+	VDIVPS           Z15, Z14, Z14
+	VDIVPS           Z20, Z17, Z17
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z9, Z5, Z9
+	VRANGEPS         $0x02, Z14, Z6, Z14
+	VRANGEPS         $0x02, Z17, Z7, Z17
+	VRANGEPS         $0x02, Z21, Z8, Z21
+	VCVTPS2PH        $0x00, Z9, Y5
+	VMOVNTDQ         Y5, (AX)
+	VCVTPS2PH        $0x00, Z14, Y5
+	VMOVNTDQ         Y5, 32(AX)
+	VCVTPS2PH        $0x00, Z17, Y5
+	VMOVNTDQ         Y5, 64(AX)
+	VCVTPS2PH        $0x00, Z21, Y5
+	VMOVNTDQ         Y5, 96(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              farloop
 
 fardone:
 	ADDQ $+64, CX
@@ -519,104 +507,92 @@ nt:
 	PCALIGN $64
 
 ntloop:
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	VCVTPH2PS         (DX), Z5
-	VCVTPH2PS         32(DX), Z6
-	VCVTPH2PS         64(DX), Z7
-	VCVTPH2PS         96(DX), Z8
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z9
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z6, Z12
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z7, Z15
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z8, Z18
-	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z10
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z18, Z19
-	VSUBPS            Z1, Z10, Z11
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z20, Z18
-	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z17
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z18, Z23
-	VMULPS            Z9, Z9, Z14
-	VMULPS            Z12, Z12, Z20
-	VMULPS            Z15, Z15, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z9, Z9, Z9
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z15, Z15, Z15
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z9, Z14, Z11
-	VFMADD213PS       Z12, Z20, Z17
-	VFMADD213PS       Z15, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z10, Z10
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z10, Z9
-	VSUBPS            Z2, Z13, Z12
-	VSUBPS            Z2, Z16, Z14
-	VSUBPS            Z2, Z19, Z15
-	VFMADD213PS       Z9, Z10, Z11
-	VFMADD213PS       Z12, Z13, Z17
-	VFMADD213PS       Z14, Z16, Z21
-	VFMADD213PS       Z15, Z19, Z23
-	VADDPS            Z3, Z11, Z9
-	VADDPS            Z3, Z17, Z10
-	VADDPS            Z3, Z21, Z12
-	VADDPS            Z3, Z23, Z13
-	VDIVPS            Z9, Z11, Z11
-	VDIVPS            Z10, Z17, Z17
-	VDIVPS            Z12, Z21, Z21
-	VDIVPS            Z13, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z11
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z6, Z17
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z7, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z8, Z23
-	VCVTPS2PH         $0x00, Z11, Y5
-	VMOVNTDQ          Y5, (AX)
-	VCVTPS2PH         $0x00, Z17, Y5
-	VMOVNTDQ          Y5, 32(AX)
-	VCVTPS2PH         $0x00, Z21, Y5
-	VMOVNTDQ          Y5, 64(AX)
-	VCVTPS2PH         $0x00, Z23, Y5
-	VMOVNTDQ          Y5, 96(AX)
-	ADDQ              $+128, AX
-	ADDQ              $+128, DX
-	SUBQ              $+64, CX
-	JGE               ntloop
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	VCVTPH2PS        (DX), Z5
+	VCVTPH2PS        32(DX), Z6
+	VCVTPH2PS        64(DX), Z7
+	VCVTPH2PS        96(DX), Z8
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z5, Z9
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z6, Z12
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z7, Z15
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z8, Z18
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z9, Z9
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z12, Z12
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z15, Z15
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z18, Z18
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VMINPS           Z15, Z0, Z15
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z9, Z10
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z10, Z11
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z11, Z9, Z11
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z11, Z11, Z9
+	VMULPS           Z14, Z14, Z15
+	VMULPS           Z17, Z17, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z18
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z22
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z14, Z18, Z18
+	VMULPS           Z17, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z10
+	VPERMI2PS        Z4, Z3, Z13
+	VPERMI2PS        Z4, Z3, Z16
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z12, Z10, Z9
+	VADDPS           Z18, Z13, Z14
+	VADDPS           Z22, Z16, Z17
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z15
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z12, Z10, Z11
+	VFMADD231PS      Z18, Z13, Z15
+	VFMADD231PS      Z22, Z16, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z11, Z9, Z9
+	VDIVPS           Z15, Z14, Z14
+	VDIVPS           Z20, Z17, Z17
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z9, Z5, Z9
+	VRANGEPS         $0x02, Z14, Z6, Z14
+	VRANGEPS         $0x02, Z17, Z7, Z17
+	VRANGEPS         $0x02, Z21, Z8, Z21
+	VCVTPS2PH        $0x00, Z9, Y5
+	VMOVNTDQ         Y5, (AX)
+	VCVTPS2PH        $0x00, Z14, Y5
+	VMOVNTDQ         Y5, 32(AX)
+	VCVTPS2PH        $0x00, Z17, Y5
+	VMOVNTDQ         Y5, 64(AX)
+	VCVTPS2PH        $0x00, Z21, Y5
+	VMOVNTDQ         Y5, 96(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              ntloop
 
 ntdone:
 	ADDQ $+64, CX
@@ -625,34 +601,31 @@ ntdone:
 	PCALIGN $64
 
 ntsingleloop:
-	PREFETCHT0        2048(DX)
-	VCVTPH2PS         (DX), Z5
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z8
-	VCVTPS2PH         $0x00, Z8, Y5
-	VMOVNTDQ          Y5, (AX)
-	ADDQ              $+32, AX
-	ADDQ              $+32, DX
-	SUBQ              $+16, CX
-	JGE               ntsingleloop
+	PREFETCHT0       2048(DX)
+	VCVTPH2PS        (DX), Z5
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z5, Z6
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VCVTPS2PH        $0x00, Z6, Y5
+	VMOVNTDQ         Y5, (AX)
+	ADDQ             $+32, AX
+	ADDQ             $+32, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
 
 ntsingledone:
 	ADDQ $+16, CX
@@ -663,104 +636,92 @@ main:
 	PCALIGN $64
 
 mainloop:
-	PREFETCHT0        2048(DX)
-	PREFETCHT0        2112(DX)
-	VCVTPH2PS         (DX), Z5
-	VCVTPH2PS         32(DX), Z6
-	VCVTPH2PS         64(DX), Z7
-	VCVTPH2PS         96(DX), Z8
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z9
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z6, Z12
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z7, Z15
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z8, Z18
-	VMINPS            Z9, Z0, Z9
-	VMINPS            Z12, Z0, Z12
-	VMINPS            Z15, Z0, Z15
-	VMINPS            Z18, Z0, Z18
-	VMOVAPS           Z1, Z10
-	VMOVAPS           Z1, Z13
-	VMOVAPS           Z1, Z16
-	VMOVAPS           Z1, Z19
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z9, Z10
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z12, Z13
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z15, Z16
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z18, Z19
-	VSUBPS            Z1, Z10, Z11
-	VSUBPS            Z1, Z13, Z14
-	VSUBPS            Z1, Z16, Z17
-	VSUBPS            Z1, Z19, Z20
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z11, Z9
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z14, Z12
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z17, Z15
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z20, Z18
-	VMOVAPS           Z4, Z11
-	VMOVAPS           Z4, Z17
-	VMOVAPS           Z4, Z21
-	VMOVAPS           Z4, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z18, Z23
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z9, Z11
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z12, Z17
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z15, Z21
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z18, Z23
-	VMULPS            Z9, Z9, Z14
-	VMULPS            Z12, Z12, Z20
-	VMULPS            Z15, Z15, Z22
-	VMULPS            Z18, Z18, Z24
-	VADDPS            Z9, Z9, Z9
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z15, Z15, Z15
-	VADDPS            Z18, Z18, Z18
-	VFMADD213PS       Z9, Z14, Z11
-	VFMADD213PS       Z12, Z20, Z17
-	VFMADD213PS       Z15, Z22, Z21
-	VFMADD213PS       Z18, Z24, Z23
-	VPSLLD            $0x17, Z10, Z10
-	VPSLLD            $0x17, Z13, Z13
-	VPSLLD            $0x17, Z16, Z16
-	VPSLLD            $0x17, Z19, Z19
-	VSUBPS            Z2, Z10, Z9
-	VSUBPS            Z2, Z13, Z12
-	VSUBPS            Z2, Z16, Z14
-	VSUBPS            Z2, Z19, Z15
-	VFMADD213PS       Z9, Z10, Z11
-	VFMADD213PS       Z12, Z13, Z17
-	VFMADD213PS       Z14, Z16, Z21
-	VFMADD213PS       Z15, Z19, Z23
-	VADDPS            Z3, Z11, Z9
-	VADDPS            Z3, Z17, Z10
-	VADDPS            Z3, Z21, Z12
-	VADDPS            Z3, Z23, Z13
-	VDIVPS            Z9, Z11, Z11
-	VDIVPS            Z10, Z17, Z17
-	VDIVPS            Z12, Z21, Z21
-	VDIVPS            Z13, Z23, Z23
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z11
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z6, Z17
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z7, Z21
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z8, Z23
-	VCVTPS2PH         $0x00, Z11, Y5
-	VMOVDQU16         Y5, (AX)
-	VCVTPS2PH         $0x00, Z17, Y5
-	VMOVDQU16         Y5, 32(AX)
-	VCVTPS2PH         $0x00, Z21, Y5
-	VMOVDQU16         Y5, 64(AX)
-	VCVTPS2PH         $0x00, Z23, Y5
-	VMOVDQU16         Y5, 96(AX)
-	ADDQ              $+128, AX
-	ADDQ              $+128, DX
-	SUBQ              $+64, CX
-	JGE               mainloop
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	VCVTPH2PS        (DX), Z5
+	VCVTPH2PS        32(DX), Z6
+	VCVTPH2PS        64(DX), Z7
+	VCVTPH2PS        96(DX), Z8
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z5, Z9
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z6, Z12
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z7, Z15
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z8, Z18
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z9, Z9
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z12, Z12
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z15, Z15
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z18, Z18
+	VMINPS           Z9, Z0, Z9
+	VMINPS           Z12, Z0, Z12
+	VMINPS           Z15, Z0, Z15
+	VMINPS           Z18, Z0, Z18
+	VADDPS           Z1, Z9, Z10
+	VADDPS           Z1, Z12, Z13
+	VADDPS           Z1, Z15, Z16
+	VADDPS           Z1, Z18, Z19
+	VSUBPS           Z1, Z10, Z11
+	VSUBPS           Z1, Z13, Z14
+	VSUBPS           Z1, Z16, Z17
+	VSUBPS           Z1, Z19, Z20
+	VSUBPS           Z11, Z9, Z11
+	VSUBPS           Z14, Z12, Z14
+	VSUBPS           Z17, Z15, Z17
+	VSUBPS           Z20, Z18, Z20
+	VMULPS           Z11, Z11, Z9
+	VMULPS           Z14, Z14, Z15
+	VMULPS           Z17, Z17, Z21
+	VMULPS           Z20, Z20, Z23
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z18
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z22
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z9, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z15, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z14, Z18, Z18
+	VMULPS           Z17, Z22, Z22
+	VMULPS           Z20, Z24, Z24
+	VPERMI2PS        Z4, Z3, Z10
+	VPERMI2PS        Z4, Z3, Z13
+	VPERMI2PS        Z4, Z3, Z16
+	VPERMI2PS        Z4, Z3, Z19
+	VADDPS           Z12, Z10, Z9
+	VADDPS           Z18, Z13, Z14
+	VADDPS           Z22, Z16, Z17
+	VADDPS           Z24, Z19, Z21
+	VMOVAPS          Z2, Z11
+	VMOVAPS          Z2, Z15
+	VMOVAPS          Z2, Z20
+	VMOVAPS          Z2, Z23
+	VFMADD231PS      Z12, Z10, Z11
+	VFMADD231PS      Z18, Z13, Z15
+	VFMADD231PS      Z22, Z16, Z20
+	VFMADD231PS      Z24, Z19, Z23
+	VDIVPS           Z11, Z9, Z9
+	VDIVPS           Z15, Z14, Z14
+	VDIVPS           Z20, Z17, Z17
+	VDIVPS           Z23, Z21, Z21
+	VRANGEPS         $0x02, Z9, Z5, Z9
+	VRANGEPS         $0x02, Z14, Z6, Z14
+	VRANGEPS         $0x02, Z17, Z7, Z17
+	VRANGEPS         $0x02, Z21, Z8, Z21
+	VCVTPS2PH        $0x00, Z9, Y5
+	VMOVDQU16        Y5, (AX)
+	VCVTPS2PH        $0x00, Z14, Y5
+	VMOVDQU16        Y5, 32(AX)
+	VCVTPS2PH        $0x00, Z17, Y5
+	VMOVDQU16        Y5, 64(AX)
+	VCVTPS2PH        $0x00, Z21, Y5
+	VMOVDQU16        Y5, 96(AX)
+	ADDQ             $+128, AX
+	ADDQ             $+128, DX
+	SUBQ             $+64, CX
+	JGE              mainloop
 
 maindone:
 	ADDQ $+64, CX
@@ -769,66 +730,60 @@ maindone:
 	PCALIGN $64
 
 singleloop:
-	PREFETCHT0        2048(DX)
-	VCVTPH2PS         (DX), Z5
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z8
-	VCVTPS2PH         $0x00, Z8, Y5
-	VMOVDQU16         Y5, (AX)
-	ADDQ              $+32, AX
-	ADDQ              $+32, DX
-	SUBQ              $+16, CX
-	JGE               singleloop
+	PREFETCHT0       2048(DX)
+	VCVTPH2PS        (DX), Z5
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z5, Z6
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VCVTPS2PH        $0x00, Z6, Y5
+	VMOVDQU16        Y5, (AX)
+	ADDQ             $+32, AX
+	ADDQ             $+32, DX
+	SUBQ             $+16, CX
+	JGE              singleloop
 
 singledone:
-	ADDQ              $+16, CX
-	JZ                next
-	MOVQ              $0x00000001, R9
-	SHLQ              CL, R9
-	DECQ              R9
-	KMOVW             R9, K1
-	PREFETCHT0        2048(DX)
-	VCVTPH2PS.Z       (DX), K1, Z5
-	VANDPS.BCST       vecConstfp16avx512<>+116(SB), Z5, Z6
-	VMINPS            Z6, Z0, Z6
-	VMOVAPS           Z1, Z7
-	VFMADD231PS.BCST  vecConstfp16avx512<>+120(SB), Z6, Z7
-	VSUBPS            Z1, Z7, Z8
-	VFNMADD231PS.BCST vecConstfp16avx512<>+124(SB), Z8, Z6
-	VMOVAPS           Z4, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+128(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+132(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+136(SB), Z6, Z8
-	VFMADD213PS.BCST  vecConstfp16avx512<>+140(SB), Z6, Z8
-	VMULPS            Z6, Z6, Z9
-	VADDPS            Z6, Z6, Z6
-	VFMADD213PS       Z6, Z9, Z8
-	VPSLLD            $0x17, Z7, Z7
-	VSUBPS            Z2, Z7, Z6
-	VFMADD213PS       Z6, Z7, Z8
-	VADDPS            Z3, Z8, Z6
-	VDIVPS            Z6, Z8, Z8
-	VPTERNLOGD.BCST   $0xd8, vecConstfp16avx512<>+144(SB), Z5, Z8
-	VCVTPS2PH         $0x00, Z8, Y5
-	VMOVDQU16         Y5, K1, (AX)
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	PREFETCHT0       2048(DX)
+	VCVTPH2PS.Z      (DX), K1, Z5
+	VANDPS.BCST      vecConstfp16avx512<>+240(SB), Z5, Z6
+	VMULPS.BCST      vecConstfp16avx512<>+244(SB), Z6, Z6
+	VMINPS           Z6, Z0, Z6
+	VADDPS           Z1, Z6, Z7
+	VSUBPS           Z1, Z7, Z8
+	VSUBPS           Z8, Z6, Z8
+	VMULPS           Z8, Z8, Z6
+	VBROADCASTSS     vecConstfp16avx512<>+236(SB), Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+248(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstfp16avx512<>+252(SB), Z6, Z9
+	VMULPS           Z8, Z9, Z9
+	VPERMI2PS        Z4, Z3, Z7
+	VADDPS           Z9, Z7, Z6
+	VMOVAPS          Z2, Z8
+	VFMADD231PS      Z9, Z7, Z8
+	VDIVPS           Z8, Z6, Z6
+	VRANGEPS         $0x02, Z6, Z5, Z6
+	VCVTPS2PH        $0x00, Z6, Y5
+	VMOVDQU16        Y5, K1, (AX)
 
 next:
 	ADDQ BX, AX
@@ -847,8 +802,8 @@ TEXT ·vecReluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+152(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+260(SB), Z1
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1057,14 +1012,14 @@ TEXT ·vecGeluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+156(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+160(SB), Z2
-	VMOVUPS      vecConstfp16avx512<>+164(SB), Z3
-	VMOVUPS      vecConstfp16avx512<>+228(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+292(SB), Z5
-	VMOVUPS      vecConstfp16avx512<>+356(SB), Z6
-	VMOVUPS      vecConstfp16avx512<>+420(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+264(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+104(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+268(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+332(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+396(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+460(SB), Z6
+	VMOVUPS      vecConstfp16avx512<>+524(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1101,18 +1056,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1197,18 +1152,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1274,9 +1229,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1321,18 +1276,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1398,9 +1353,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1430,9 +1385,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1463,12 +1418,12 @@ TEXT ·vecSiluFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+488(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+492(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+592(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+596(SB), Z1
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+496(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+600(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1513,10 +1468,10 @@ farloop:
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z10
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z21, Z19
 	VMOVAPS           Z4, Z12
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
@@ -1553,37 +1508,21 @@ farloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z12, Z10
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z10, Z12, Z11
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z10, Z10, Z11
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z7, K2
 	VCMPPS            $0x06, Z1, Z8, K3
 	VCMPPS            $0x06, Z1, Z9, K4
-	VMULPS.Z          Z6, Z11, K1, Z11
-	VMULPS.Z          Z7, Z14, K2, Z14
-	VMULPS.Z          Z8, Z17, K3, Z17
-	VMULPS.Z          Z9, Z20, K4, Z20
-	VCVTPS2PH         $0x00, Z11, Y6
+	VDIVPS.Z          Z12, Z6, K1, Z12
+	VDIVPS.Z          Z15, Z7, K2, Z15
+	VDIVPS.Z          Z18, Z8, K3, Z18
+	VDIVPS.Z          Z21, Z9, K4, Z21
+	VCVTPS2PH         $0x00, Z12, Y6
 	VMOVNTDQ          Y6, (AX)
-	VCVTPS2PH         $0x00, Z14, Y6
+	VCVTPS2PH         $0x00, Z15, Y6
 	VMOVNTDQ          Y6, 32(AX)
-	VCVTPS2PH         $0x00, Z17, Y6
+	VCVTPS2PH         $0x00, Z18, Y6
 	VMOVNTDQ          Y6, 64(AX)
-	VCVTPS2PH         $0x00, Z20, Y6
+	VCVTPS2PH         $0x00, Z21, Y6
 	VMOVNTDQ          Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
@@ -1629,10 +1568,10 @@ ntloop:
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z10
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z21, Z19
 	VMOVAPS           Z4, Z12
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
@@ -1669,37 +1608,21 @@ ntloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z12, Z10
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z10, Z12, Z11
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z10, Z10, Z11
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z7, K2
 	VCMPPS            $0x06, Z1, Z8, K3
 	VCMPPS            $0x06, Z1, Z9, K4
-	VMULPS.Z          Z6, Z11, K1, Z11
-	VMULPS.Z          Z7, Z14, K2, Z14
-	VMULPS.Z          Z8, Z17, K3, Z17
-	VMULPS.Z          Z9, Z20, K4, Z20
-	VCVTPS2PH         $0x00, Z11, Y6
+	VDIVPS.Z          Z12, Z6, K1, Z12
+	VDIVPS.Z          Z15, Z7, K2, Z15
+	VDIVPS.Z          Z18, Z8, K3, Z18
+	VDIVPS.Z          Z21, Z9, K4, Z21
+	VCVTPS2PH         $0x00, Z12, Y6
 	VMOVNTDQ          Y6, (AX)
-	VCVTPS2PH         $0x00, Z14, Y6
+	VCVTPS2PH         $0x00, Z15, Y6
 	VMOVNTDQ          Y6, 32(AX)
-	VCVTPS2PH         $0x00, Z17, Y6
+	VCVTPS2PH         $0x00, Z18, Y6
 	VMOVNTDQ          Y6, 64(AX)
-	VCVTPS2PH         $0x00, Z20, Y6
+	VCVTPS2PH         $0x00, Z21, Y6
 	VMOVNTDQ          Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
@@ -1720,7 +1643,7 @@ ntsingleloop:
 	VMOVAPS           Z3, Z8
 	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
 	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
@@ -1730,13 +1653,9 @@ ntsingleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VCVTPS2PH         $0x00, Z8, Y6
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VCVTPS2PH         $0x00, Z9, Y6
 	VMOVNTDQ          Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -1778,10 +1697,10 @@ mainloop:
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z17, Z18
 	VSUBPS            Z3, Z20, Z21
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z10
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z13
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z16
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z21, Z19
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z12, Z10
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z15, Z13
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z18, Z16
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z21, Z19
 	VMOVAPS           Z4, Z12
 	VMOVAPS           Z4, Z15
 	VMOVAPS           Z4, Z18
@@ -1818,37 +1737,21 @@ mainloop:
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z18, Z18
 	VADDPS            Z2, Z21, Z21
-	VRCP14PS          Z12, Z10
-	VRCP14PS          Z15, Z13
-	VRCP14PS          Z18, Z16
-	VRCP14PS          Z21, Z19
-	VMOVAPS           Z2, Z11
-	VMOVAPS           Z2, Z14
-	VMOVAPS           Z2, Z17
-	VMOVAPS           Z2, Z20
-	VFNMADD231PS      Z10, Z12, Z11
-	VFNMADD231PS      Z13, Z15, Z14
-	VFNMADD231PS      Z16, Z18, Z17
-	VFNMADD231PS      Z19, Z21, Z20
-	VFMADD213PS       Z10, Z10, Z11
-	VFMADD213PS       Z13, Z13, Z14
-	VFMADD213PS       Z16, Z16, Z17
-	VFMADD213PS       Z19, Z19, Z20
 	VCMPPS            $0x06, Z1, Z6, K1
 	VCMPPS            $0x06, Z1, Z7, K2
 	VCMPPS            $0x06, Z1, Z8, K3
 	VCMPPS            $0x06, Z1, Z9, K4
-	VMULPS.Z          Z6, Z11, K1, Z11
-	VMULPS.Z          Z7, Z14, K2, Z14
-	VMULPS.Z          Z8, Z17, K3, Z17
-	VMULPS.Z          Z9, Z20, K4, Z20
-	VCVTPS2PH         $0x00, Z11, Y6
+	VDIVPS.Z          Z12, Z6, K1, Z12
+	VDIVPS.Z          Z15, Z7, K2, Z15
+	VDIVPS.Z          Z18, Z8, K3, Z18
+	VDIVPS.Z          Z21, Z9, K4, Z21
+	VCVTPS2PH         $0x00, Z12, Y6
 	VMOVDQU16         Y6, (AX)
-	VCVTPS2PH         $0x00, Z14, Y6
+	VCVTPS2PH         $0x00, Z15, Y6
 	VMOVDQU16         Y6, 32(AX)
-	VCVTPS2PH         $0x00, Z17, Y6
+	VCVTPS2PH         $0x00, Z18, Y6
 	VMOVDQU16         Y6, 64(AX)
-	VCVTPS2PH         $0x00, Z20, Y6
+	VCVTPS2PH         $0x00, Z21, Y6
 	VMOVDQU16         Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
@@ -1869,7 +1772,7 @@ singleloop:
 	VMOVAPS           Z3, Z8
 	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
 	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
@@ -1879,13 +1782,9 @@ singleloop:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K1
-	VMULPS.Z          Z6, Z8, K1, Z8
-	VCVTPS2PH         $0x00, Z8, Y6
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VCVTPS2PH         $0x00, Z9, Y6
 	VMOVDQU16         Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -1906,7 +1805,7 @@ singledone:
 	VMOVAPS           Z3, Z8
 	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z7, Z8
 	VSUBPS            Z3, Z8, Z9
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z9, Z7
 	VMOVAPS           Z4, Z9
 	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z7, Z9
 	VFMADD213PS       Z2, Z7, Z9
@@ -1916,13 +1815,9 @@ singledone:
 	VPADDD            Z8, Z7, Z7
 	VFMADD213PS       Z7, Z7, Z9
 	VADDPS            Z2, Z9, Z9
-	VRCP14PS          Z9, Z7
-	VMOVAPS           Z2, Z8
-	VFNMADD231PS      Z7, Z9, Z8
-	VFMADD213PS       Z7, Z7, Z8
 	VCMPPS            $0x06, Z1, Z6, K2
-	VMULPS.Z          Z6, Z8, K2, Z8
-	VCVTPS2PH         $0x00, Z8, Y6
+	VDIVPS.Z          Z9, Z6, K2, Z9
+	VCVTPS2PH         $0x00, Z9, Y6
 	VMOVDQU16         Y6, K1, (AX)
 
 next:
@@ -4002,14 +3897,14 @@ TEXT ·vecGeluTanhFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+564(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+160(SB), Z2
-	VMOVUPS      vecConstfp16avx512<>+568(SB), Z3
-	VMOVUPS      vecConstfp16avx512<>+632(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+696(SB), Z5
-	VMOVUPS      vecConstfp16avx512<>+760(SB), Z6
-	VMOVUPS      vecConstfp16avx512<>+824(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+104(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+672(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+736(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+800(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+864(SB), Z6
+	VMOVUPS      vecConstfp16avx512<>+928(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4046,18 +3941,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -4142,18 +4037,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -4219,9 +4114,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4266,18 +4161,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z23
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z12, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z13, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z14, Z23
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z15, Z28
 	VSUBPS           Z2, Z11, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z12, Z16
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z13, Z20
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z14, Z24
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z12, Z16
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z13, Z20
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z14, Z24
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z15, Z29
 	VPERMPS          Z7, Z11, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -4343,9 +4238,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4375,9 +4270,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstfp16avx512<>+992(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstfp16avx512<>+888(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstfp16avx512<>+992(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -4408,12 +4303,12 @@ TEXT ·vecSigmoidFP16AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstfp16avx512<>+488(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+492(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+592(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+596(SB), Z1
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstfp16avx512<>+12(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+496(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+600(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4458,10 +4353,10 @@ farloop:
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z7
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z9
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z15
@@ -4498,29 +4393,17 @@ farloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z13, Z8
-	VRCP14PS          Z15, Z10
-	VRCP14PS          Z17, Z14
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z11, Z7
-	VFNMADD231PS      Z8, Z13, Z9
-	VFNMADD231PS      Z10, Z15, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z8, Z8, Z9
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VCVTPS2PH         $0x00, Z7, Y6
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z13, Z2, Z13
+	VDIVPS            Z15, Z2, Z15
+	VDIVPS            Z17, Z2, Z17
+	VCVTPS2PH         $0x00, Z11, Y6
 	VMOVNTDQ          Y6, (AX)
-	VCVTPS2PH         $0x00, Z9, Y6
+	VCVTPS2PH         $0x00, Z13, Y6
 	VMOVNTDQ          Y6, 32(AX)
-	VCVTPS2PH         $0x00, Z12, Y6
+	VCVTPS2PH         $0x00, Z15, Y6
 	VMOVNTDQ          Y6, 64(AX)
-	VCVTPS2PH         $0x00, Z16, Y6
+	VCVTPS2PH         $0x00, Z17, Y6
 	VMOVNTDQ          Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
@@ -4566,10 +4449,10 @@ ntloop:
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z7
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z9
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z15
@@ -4606,29 +4489,17 @@ ntloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z13, Z8
-	VRCP14PS          Z15, Z10
-	VRCP14PS          Z17, Z14
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z11, Z7
-	VFNMADD231PS      Z8, Z13, Z9
-	VFNMADD231PS      Z10, Z15, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z8, Z8, Z9
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VCVTPS2PH         $0x00, Z7, Y6
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z13, Z2, Z13
+	VDIVPS            Z15, Z2, Z15
+	VDIVPS            Z17, Z2, Z17
+	VCVTPS2PH         $0x00, Z11, Y6
 	VMOVNTDQ          Y6, (AX)
-	VCVTPS2PH         $0x00, Z9, Y6
+	VCVTPS2PH         $0x00, Z13, Y6
 	VMOVNTDQ          Y6, 32(AX)
-	VCVTPS2PH         $0x00, Z12, Y6
+	VCVTPS2PH         $0x00, Z15, Y6
 	VMOVNTDQ          Y6, 64(AX)
-	VCVTPS2PH         $0x00, Z16, Y6
+	VCVTPS2PH         $0x00, Z17, Y6
 	VMOVNTDQ          Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
@@ -4649,7 +4520,7 @@ ntsingleloop:
 	VMOVAPS           Z3, Z7
 	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
 	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
@@ -4659,11 +4530,8 @@ ntsingleloop:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	VCVTPS2PH         $0x00, Z7, Y6
+	VDIVPS            Z8, Z2, Z8
+	VCVTPS2PH         $0x00, Z8, Y6
 	VMOVNTDQ          Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -4705,10 +4573,10 @@ mainloop:
 	VSUBPS            Z3, Z12, Z13
 	VSUBPS            Z3, Z14, Z15
 	VSUBPS            Z3, Z16, Z17
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z6
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z7
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z9
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z11, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z13, Z7
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z15, Z8
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z17, Z9
 	VMOVAPS           Z4, Z11
 	VMOVAPS           Z4, Z13
 	VMOVAPS           Z4, Z15
@@ -4745,29 +4613,17 @@ mainloop:
 	VADDPS            Z2, Z13, Z13
 	VADDPS            Z2, Z15, Z15
 	VADDPS            Z2, Z17, Z17
-	VRCP14PS          Z11, Z6
-	VRCP14PS          Z13, Z8
-	VRCP14PS          Z15, Z10
-	VRCP14PS          Z17, Z14
-	VMOVAPS           Z2, Z7
-	VMOVAPS           Z2, Z9
-	VMOVAPS           Z2, Z12
-	VMOVAPS           Z2, Z16
-	VFNMADD231PS      Z6, Z11, Z7
-	VFNMADD231PS      Z8, Z13, Z9
-	VFNMADD231PS      Z10, Z15, Z12
-	VFNMADD231PS      Z14, Z17, Z16
-	VFMADD213PS       Z6, Z6, Z7
-	VFMADD213PS       Z8, Z8, Z9
-	VFMADD213PS       Z10, Z10, Z12
-	VFMADD213PS       Z14, Z14, Z16
-	VCVTPS2PH         $0x00, Z7, Y6
+	VDIVPS            Z11, Z2, Z11
+	VDIVPS            Z13, Z2, Z13
+	VDIVPS            Z15, Z2, Z15
+	VDIVPS            Z17, Z2, Z17
+	VCVTPS2PH         $0x00, Z11, Y6
 	VMOVDQU16         Y6, (AX)
-	VCVTPS2PH         $0x00, Z9, Y6
+	VCVTPS2PH         $0x00, Z13, Y6
 	VMOVDQU16         Y6, 32(AX)
-	VCVTPS2PH         $0x00, Z12, Y6
+	VCVTPS2PH         $0x00, Z15, Y6
 	VMOVDQU16         Y6, 64(AX)
-	VCVTPS2PH         $0x00, Z16, Y6
+	VCVTPS2PH         $0x00, Z17, Y6
 	VMOVDQU16         Y6, 96(AX)
 	ADDQ              $+128, AX
 	ADDQ              $+128, DX
@@ -4788,7 +4644,7 @@ singleloop:
 	VMOVAPS           Z3, Z7
 	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
 	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
@@ -4798,11 +4654,8 @@ singleloop:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	VCVTPS2PH         $0x00, Z7, Y6
+	VDIVPS            Z8, Z2, Z8
+	VCVTPS2PH         $0x00, Z8, Y6
 	VMOVDQU16         Y6, (AX)
 	ADDQ              $+32, AX
 	ADDQ              $+32, DX
@@ -4823,7 +4676,7 @@ singledone:
 	VMOVAPS           Z3, Z7
 	VFNMADD231PS.BCST vecConstfp16avx512<>+80(SB), Z6, Z7
 	VSUBPS            Z3, Z7, Z8
-	VFNMSUB231PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z6
+	VFNMSUB231PS.BCST vecConstfp16avx512<>+664(SB), Z8, Z6
 	VMOVAPS           Z4, Z8
 	VFMADD213PS.BCST  vecConstfp16avx512<>+92(SB), Z6, Z8
 	VFMADD213PS       Z2, Z6, Z8
@@ -4833,11 +4686,8 @@ singledone:
 	VPADDD            Z7, Z6, Z6
 	VFMADD213PS       Z6, Z6, Z8
 	VADDPS            Z2, Z8, Z8
-	VRCP14PS          Z8, Z6
-	VMOVAPS           Z2, Z7
-	VFNMADD231PS      Z6, Z8, Z7
-	VFMADD213PS       Z6, Z6, Z7
-	VCVTPS2PH         $0x00, Z7, Y6
+	VDIVPS            Z8, Z2, Z8
+	VCVTPS2PH         $0x00, Z8, Y6
 	VMOVDQU16         Y6, K1, (AX)
 
 next:
@@ -5077,13 +4927,15 @@ next:
 // func vecSoftmaxFP16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecSoftmaxFP16AVX512(SB), NOSPLIT, $0-77
+	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z0
+	VMOVUPS      vecConstfp16avx512<>+16(SB), Z1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
-	VBROADCASTSS scale+72(FP), Z0
-	VMULPS.BCST  vecConstfp16avx512<>+80(SB), Z0, Z0
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z1
+	VBROADCASTSS scale+72(FP), Z2
+	VMULPS.BCST  vecConstfp16avx512<>+80(SB), Z2, Z2
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z3
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -5094,22 +4946,22 @@ TEXT ·vecSoftmaxFP16AVX512(SB), NOSPLIT, $0-77
 	JLT          addmaxmaindone
 
 addmaxmain:
-	VCVTPH2PS (DI)(R12*1), Z2
-	VCVTPH2PS (R8)(R12*1), Z3
-	VADDPS    Z3, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 32(DI)(R12*1), Z2
-	VCVTPH2PS 32(R8)(R12*1), Z3
-	VADDPS    Z3, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 64(DI)(R12*1), Z2
-	VCVTPH2PS 64(R8)(R12*1), Z3
-	VADDPS    Z3, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 96(DI)(R12*1), Z2
-	VCVTPH2PS 96(R8)(R12*1), Z3
-	VADDPS    Z3, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
+	VCVTPH2PS (DI)(R12*1), Z4
+	VCVTPH2PS (R8)(R12*1), Z5
+	VADDPS    Z5, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 32(DI)(R12*1), Z4
+	VCVTPH2PS 32(R8)(R12*1), Z5
+	VADDPS    Z5, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 64(DI)(R12*1), Z4
+	VCVTPH2PS 64(R8)(R12*1), Z5
+	VADDPS    Z5, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 96(DI)(R12*1), Z4
+	VCVTPH2PS 96(R8)(R12*1), Z5
+	VADDPS    Z5, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+128, R12
 	SUBQ      $+64, CX
 	JGE       addmaxmain
@@ -5120,10 +4972,10 @@ addmaxmaindone:
 	JLT  addmaxsingledone
 
 addmaxsingle:
-	VCVTPH2PS (DI)(R12*1), Z2
-	VCVTPH2PS (R8)(R12*1), Z3
-	VADDPS    Z3, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
+	VCVTPH2PS (DI)(R12*1), Z4
+	VCVTPH2PS (R8)(R12*1), Z5
+	VADDPS    Z5, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+32, R12
 	SUBQ      $+16, CX
 	JGE       addmaxsingle
@@ -5135,25 +4987,25 @@ addmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VCVTPH2PS.Z  (DI)(R12*1), K1, Z2
-	VCVTPH2PS.Z  (R8)(R12*1), K1, Z3
-	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VCVTPH2PS.Z  (DI)(R12*1), K1, Z4
+	VCVTPH2PS.Z  (R8)(R12*1), K1, Z5
+	VADDPS       Z5, Z4, Z4
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstfp16avx512<>+996(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5162,14 +5014,14 @@ addmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -5178,82 +5030,82 @@ addmaxdone:
 addalonemain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z7
-	VCVTPH2PS        (R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        32(DI)(R12*1), Z7
-	VCVTPH2PS        32(R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        64(DI)(R12*1), Z7
-	VCVTPH2PS        64(R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        96(DI)(R12*1), Z7
-	VCVTPH2PS        96(R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z7
-	VCVTPH2PS        32(DX)(R12*1), Z9
-	VCVTPH2PS        64(DX)(R12*1), Z11
-	VCVTPH2PS        96(DX)(R12*1), Z13
-	VCVTPH2PS        (BX)(R12*1), Z8
-	VCVTPH2PS        32(BX)(R12*1), Z10
-	VCVTPH2PS        64(BX)(R12*1), Z12
-	VCVTPH2PS        96(BX)(R12*1), Z14
-	VADDPS           Z8, Z7, Z7
+	VCVTPH2PS        (DI)(R12*1), Z9
+	VCVTPH2PS        (R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        32(DI)(R12*1), Z9
+	VCVTPH2PS        32(R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        64(DI)(R12*1), Z9
+	VCVTPH2PS        64(R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        96(DI)(R12*1), Z9
+	VCVTPH2PS        96(R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z9
+	VCVTPH2PS        32(DX)(R12*1), Z11
+	VCVTPH2PS        64(DX)(R12*1), Z13
+	VCVTPH2PS        96(DX)(R12*1), Z15
+	VCVTPH2PS        (BX)(R12*1), Z10
+	VCVTPH2PS        32(BX)(R12*1), Z12
+	VCVTPH2PS        64(BX)(R12*1), Z14
+	VCVTPH2PS        96(BX)(R12*1), Z16
 	VADDPS           Z10, Z9, Z9
 	VADDPS           Z12, Z11, Z11
 	VADDPS           Z14, Z13, Z13
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z9
-	VFMSUB213PS      Z2, Z0, Z11
-	VFMSUB213PS      Z2, Z0, Z13
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z9, Z12
-	VREDUCEPS        $0x01, Z11, Z15
-	VREDUCEPS        $0x01, Z13, Z17
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z14
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z17, Z18
-	VSCALEFPS        Z7, Z10, Z10
+	VADDPS           Z16, Z15, Z15
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z11
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z15
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z11, Z0, Z16
+	VADDPS.RD_SAE    Z13, Z0, Z19
+	VADDPS.RD_SAE    Z15, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z12
+	VREDUCEPS        $0x41, Z11, Z17
+	VREDUCEPS        $0x41, Z13, Z20
+	VREDUCEPS        $0x41, Z15, Z23
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z14
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z18
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z21
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z14
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z23, Z24
+	VMULPS           Z12, Z14, Z14
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z16, Z12
+	VPERMPS          Z1, Z19, Z16
+	VPERMPS          Z1, Z22, Z17
+	VFMADD213PS      Z10, Z10, Z14
+	VFMADD213PS      Z12, Z12, Z18
+	VFMADD213PS      Z16, Z16, Z21
+	VFMADD213PS      Z17, Z17, Z24
 	VSCALEFPS        Z9, Z14, Z14
-	VSCALEFPS        Z11, Z16, Z16
-	VSCALEFPS        Z13, Z18, Z18
-	VMOVUPS          Z10, (SI)(R12*2)
-	VMOVUPS          Z14, 64(SI)(R12*2)
-	VMOVUPS          Z16, 128(SI)(R12*2)
-	VMOVUPS          Z18, 192(SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
-	VADDPS           Z14, Z4, Z4
-	VADDPS           Z16, Z5, Z5
+	VSCALEFPS        Z11, Z18, Z18
+	VSCALEFPS        Z13, Z21, Z21
+	VSCALEFPS        Z15, Z24, Z24
+	VMOVUPS          Z14, (SI)(R12*2)
+	VMOVUPS          Z18, 64(SI)(R12*2)
+	VMOVUPS          Z21, 128(SI)(R12*2)
+	VMOVUPS          Z24, 192(SI)(R12*2)
+	VADDPS           Z14, Z5, Z5
 	VADDPS           Z18, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              addalonemain
@@ -5265,25 +5117,25 @@ addalonemaindone:
 
 addalonesingle:
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z7
-	VCVTPH2PS        (R8)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z7
-	VCVTPH2PS        (BX)(R12*1), Z8
-	VADDPS           Z8, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VMOVUPS          Z9, (SI)(R12*2)
-	VADDPS           Z9, Z3, Z3
+	VCVTPH2PS        (DI)(R12*1), Z9
+	VCVTPH2PS        (R8)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z9
+	VCVTPH2PS        (BX)(R12*1), Z10
+	VADDPS           Z10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VMOVUPS          Z12, (SI)(R12*2)
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              addalonesingle
@@ -5296,43 +5148,43 @@ addalonesingledone:
 	DECQ             R10
 	KMOVW            R10, K1
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS.Z      (DI)(R12*1), K1, Z7
-	VCVTPH2PS.Z      (R8)(R12*1), K1, Z8
-	VADDPS           Z8, Z7, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS.Z      (DX)(R12*1), K1, Z7
-	VCVTPH2PS.Z      (BX)(R12*1), K1, Z8
-	VADDPS           Z8, Z7, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)(R12*2)
-	VADDPS           Z8, Z3, K1, Z3
+	VCVTPH2PS.Z      (DI)(R12*1), K1, Z9
+	VCVTPH2PS.Z      (R8)(R12*1), K1, Z10
+	VADDPS           Z10, Z9, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS.Z      (DX)(R12*1), K1, Z9
+	VCVTPH2PS.Z      (BX)(R12*1), K1, Z10
+	VADDPS           Z10, Z9, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z4
+	VREDUCEPS        $0x41, Z9, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z10, Z11
+	VMULPS           Z10, Z11, Z11
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z11
+	VSCALEFPS        Z9, Z11, Z11
+	VMOVUPS          Z11, K1, (SI)(R12*2)
+	VADDPS           Z11, Z5, K1, Z5
 
 addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstfp16avx512<>+996(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5341,14 +5193,14 @@ addrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -5361,98 +5213,98 @@ addrow:
 addntmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VCVTPH2PS        (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        32(DI)(R12*1), Z8
-	VCVTPH2PS        32(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        64(DI)(R12*1), Z8
-	VCVTPH2PS        64(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        96(DI)(R12*1), Z8
-	VCVTPH2PS        96(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VCVTPH2PS        32(DX)(R12*1), Z10
-	VCVTPH2PS        64(DX)(R12*1), Z12
-	VCVTPH2PS        96(DX)(R12*1), Z14
-	VCVTPH2PS        (BX)(R12*1), Z9
-	VCVTPH2PS        32(BX)(R12*1), Z11
-	VCVTPH2PS        64(BX)(R12*1), Z13
-	VCVTPH2PS        96(BX)(R12*1), Z15
-	VADDPS           Z9, Z8, Z8
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VCVTPH2PS        (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        32(DI)(R12*1), Z10
+	VCVTPH2PS        32(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        64(DI)(R12*1), Z10
+	VCVTPH2PS        64(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        96(DI)(R12*1), Z10
+	VCVTPH2PS        96(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VCVTPH2PS        32(DX)(R12*1), Z12
+	VCVTPH2PS        64(DX)(R12*1), Z14
+	VCVTPH2PS        96(DX)(R12*1), Z16
+	VCVTPH2PS        (BX)(R12*1), Z11
+	VCVTPH2PS        32(BX)(R12*1), Z13
+	VCVTPH2PS        64(BX)(R12*1), Z15
+	VCVTPH2PS        96(BX)(R12*1), Z17
 	VADDPS           Z11, Z10, Z10
 	VADDPS           Z13, Z12, Z12
 	VADDPS           Z15, Z14, Z14
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z12
-	VFMSUB213PS      Z2, Z0, Z14
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z10, Z13
-	VREDUCEPS        $0x01, Z12, Z16
-	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z11
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z17
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z11, Z11
+	VADDPS           Z17, Z16, Z16
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z16
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z12, Z0, Z17
+	VADDPS.RD_SAE    Z14, Z0, Z20
+	VADDPS.RD_SAE    Z16, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z13
+	VREDUCEPS        $0x41, Z12, Z18
+	VREDUCEPS        $0x41, Z14, Z21
+	VREDUCEPS        $0x41, Z16, Z24
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z15
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z19
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z22
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z24, Z25
+	VMULPS           Z13, Z15, Z15
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z17, Z13
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z11, Z11, Z15
+	VFMADD213PS      Z13, Z13, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
 	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z17, Z17
-	VSCALEFPS        Z14, Z19, Z19
-	VMOVUPS          (R10)(R12*2), Z8
-	VMOVUPS          64(R10)(R12*2), Z9
-	VMOVUPS          128(R10)(R12*2), Z10
-	VMOVUPS          192(R10)(R12*2), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z10, Z10
-	VMULPS           Z7, Z12, Z12
-	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z9, Y9
+	VSCALEFPS        Z12, Z19, Z19
+	VSCALEFPS        Z14, Z22, Z22
+	VSCALEFPS        Z16, Z25, Z25
+	VMOVUPS          (R10)(R12*2), Z10
+	VMOVUPS          64(R10)(R12*2), Z11
+	VMOVUPS          128(R10)(R12*2), Z12
+	VMOVUPS          192(R10)(R12*2), Z13
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z13, Z13
 	VCVTPS2PH        $0x00, Z10, Y10
+	VCVTPS2PH        $0x00, Z11, Y11
 	VCVTPS2PH        $0x00, Z12, Y12
-	VMOVNTDQ         Y8, (R11)(R12*1)
-	VMOVNTDQ         Y9, 32(R11)(R12*1)
-	VMOVNTDQ         Y10, 64(R11)(R12*1)
-	VMOVNTDQ         Y12, 96(R11)(R12*1)
-	VMOVUPS          Z11, (SI)(R12*2)
-	VMOVUPS          Z15, 64(SI)(R12*2)
-	VMOVUPS          Z17, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z11, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VCVTPS2PH        $0x00, Z13, Y13
+	VMOVNTDQ         Y10, (R11)(R12*1)
+	VMOVNTDQ         Y11, 32(R11)(R12*1)
+	VMOVNTDQ         Y12, 64(R11)(R12*1)
+	VMOVNTDQ         Y13, 96(R11)(R12*1)
+	VMOVUPS          Z15, (SI)(R12*2)
+	VMOVUPS          Z19, 64(SI)(R12*2)
+	VMOVUPS          Z22, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z15, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              addntmain
@@ -5464,29 +5316,29 @@ addntmaindone:
 
 addntsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VCVTPH2PS        (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VCVTPH2PS        (BX)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	VCVTPS2PH        $0x00, Z8, Y8
-	VMOVNTDQ         Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VCVTPH2PS        (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VCVTPH2PS        (BX)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	VCVTPS2PH        $0x00, Z10, Y10
+	VMOVNTDQ         Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              addntsingle
@@ -5499,31 +5351,31 @@ addntsingledone:
 	DECQ             R13
 	KMOVW            R13, K1
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
-	VCVTPH2PS.Z      (R8)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
-	VCVTPH2PS.Z      (BX)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VCVTPS2PH        $0x00, Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VCVTPH2PS.Z      (DI)(R12*1), K1, Z10
+	VCVTPH2PS.Z      (R8)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS.Z      (DX)(R12*1), K1, Z10
+	VCVTPH2PS.Z      (BX)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VCVTPS2PH        $0x00, Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 addntdone:
 	JMP addpassed
@@ -5537,98 +5389,98 @@ addkept:
 addinmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VCVTPH2PS        (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        32(DI)(R12*1), Z8
-	VCVTPH2PS        32(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        64(DI)(R12*1), Z8
-	VCVTPH2PS        64(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        96(DI)(R12*1), Z8
-	VCVTPH2PS        96(R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VCVTPH2PS        32(DX)(R12*1), Z10
-	VCVTPH2PS        64(DX)(R12*1), Z12
-	VCVTPH2PS        96(DX)(R12*1), Z14
-	VCVTPH2PS        (BX)(R12*1), Z9
-	VCVTPH2PS        32(BX)(R12*1), Z11
-	VCVTPH2PS        64(BX)(R12*1), Z13
-	VCVTPH2PS        96(BX)(R12*1), Z15
-	VADDPS           Z9, Z8, Z8
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VCVTPH2PS        (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        32(DI)(R12*1), Z10
+	VCVTPH2PS        32(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        64(DI)(R12*1), Z10
+	VCVTPH2PS        64(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        96(DI)(R12*1), Z10
+	VCVTPH2PS        96(R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VCVTPH2PS        32(DX)(R12*1), Z12
+	VCVTPH2PS        64(DX)(R12*1), Z14
+	VCVTPH2PS        96(DX)(R12*1), Z16
+	VCVTPH2PS        (BX)(R12*1), Z11
+	VCVTPH2PS        32(BX)(R12*1), Z13
+	VCVTPH2PS        64(BX)(R12*1), Z15
+	VCVTPH2PS        96(BX)(R12*1), Z17
 	VADDPS           Z11, Z10, Z10
 	VADDPS           Z13, Z12, Z12
 	VADDPS           Z15, Z14, Z14
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z12
-	VFMSUB213PS      Z2, Z0, Z14
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z10, Z13
-	VREDUCEPS        $0x01, Z12, Z16
-	VREDUCEPS        $0x01, Z14, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z11
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z17
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z11
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z11, Z11
+	VADDPS           Z17, Z16, Z16
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z12
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z16
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z12, Z0, Z17
+	VADDPS.RD_SAE    Z14, Z0, Z20
+	VADDPS.RD_SAE    Z16, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z13
+	VREDUCEPS        $0x41, Z12, Z18
+	VREDUCEPS        $0x41, Z14, Z21
+	VREDUCEPS        $0x41, Z16, Z24
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z15
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z19
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z22
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z13, Z15
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z18, Z19
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z24, Z25
+	VMULPS           Z13, Z15, Z15
+	VMULPS           Z18, Z19, Z19
+	VMULPS           Z21, Z22, Z22
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z17, Z13
+	VPERMPS          Z1, Z20, Z17
+	VPERMPS          Z1, Z23, Z18
+	VFMADD213PS      Z11, Z11, Z15
+	VFMADD213PS      Z13, Z13, Z19
+	VFMADD213PS      Z17, Z17, Z22
+	VFMADD213PS      Z18, Z18, Z25
 	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z17, Z17
-	VSCALEFPS        Z14, Z19, Z19
-	VMOVUPS          (R10)(R12*2), Z8
-	VMOVUPS          64(R10)(R12*2), Z9
-	VMOVUPS          128(R10)(R12*2), Z10
-	VMOVUPS          192(R10)(R12*2), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z10, Z10
-	VMULPS           Z7, Z12, Z12
-	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z9, Y9
+	VSCALEFPS        Z12, Z19, Z19
+	VSCALEFPS        Z14, Z22, Z22
+	VSCALEFPS        Z16, Z25, Z25
+	VMOVUPS          (R10)(R12*2), Z10
+	VMOVUPS          64(R10)(R12*2), Z11
+	VMOVUPS          128(R10)(R12*2), Z12
+	VMOVUPS          192(R10)(R12*2), Z13
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z13, Z13
 	VCVTPS2PH        $0x00, Z10, Y10
+	VCVTPS2PH        $0x00, Z11, Y11
 	VCVTPS2PH        $0x00, Z12, Y12
-	VMOVDQU16        Y8, (R11)(R12*1)
-	VMOVDQU16        Y9, 32(R11)(R12*1)
-	VMOVDQU16        Y10, 64(R11)(R12*1)
-	VMOVDQU16        Y12, 96(R11)(R12*1)
-	VMOVUPS          Z11, (SI)(R12*2)
-	VMOVUPS          Z15, 64(SI)(R12*2)
-	VMOVUPS          Z17, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z11, Z3, Z3
-	VADDPS           Z15, Z4, Z4
-	VADDPS           Z17, Z5, Z5
+	VCVTPS2PH        $0x00, Z13, Y13
+	VMOVDQU16        Y10, (R11)(R12*1)
+	VMOVDQU16        Y11, 32(R11)(R12*1)
+	VMOVDQU16        Y12, 64(R11)(R12*1)
+	VMOVDQU16        Y13, 96(R11)(R12*1)
+	VMOVUPS          Z15, (SI)(R12*2)
+	VMOVUPS          Z19, 64(SI)(R12*2)
+	VMOVUPS          Z22, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z15, Z5, Z5
 	VADDPS           Z19, Z6, Z6
+	VADDPS           Z22, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              addinmain
@@ -5640,29 +5492,29 @@ addinmaindone:
 
 addinsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VCVTPH2PS        (R8)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VCVTPH2PS        (BX)(R12*1), Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	VCVTPS2PH        $0x00, Z8, Y8
-	VMOVDQU16        Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VCVTPH2PS        (R8)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VCVTPH2PS        (BX)(R12*1), Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	VCVTPS2PH        $0x00, Z10, Y10
+	VMOVDQU16        Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              addinsingle
@@ -5675,49 +5527,49 @@ addinsingledone:
 	DECQ             R13
 	KMOVW            R13, K1
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
-	VCVTPH2PS.Z      (R8)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
-	VCVTPH2PS.Z      (BX)(R12*1), K1, Z9
-	VADDPS           Z9, Z8, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VCVTPS2PH        $0x00, Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VCVTPH2PS.Z      (DI)(R12*1), K1, Z10
+	VCVTPH2PS.Z      (R8)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS.Z      (DX)(R12*1), K1, Z10
+	VCVTPH2PS.Z      (BX)(R12*1), K1, Z11
+	VADDPS           Z11, Z10, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VCVTPS2PH        $0x00, Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z7
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VDIVPS        Z3, Z7, Z7
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z9
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0xb1, X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  X5, Z5
+	VDIVPS        Z5, Z9, Z9
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -5736,14 +5588,14 @@ plain:
 	JLT  plainmaxmaindone
 
 plainmaxmain:
-	VCVTPH2PS (DI)(R12*1), Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 32(DI)(R12*1), Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 64(DI)(R12*1), Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 96(DI)(R12*1), Z2
-	VMAXPS    Z2, Z1, Z1
+	VCVTPH2PS (DI)(R12*1), Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 32(DI)(R12*1), Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 64(DI)(R12*1), Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 96(DI)(R12*1), Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+128, R12
 	SUBQ      $+64, CX
 	JGE       plainmaxmain
@@ -5754,8 +5606,8 @@ plainmaxmaindone:
 	JLT  plainmaxsingledone
 
 plainmaxsingle:
-	VCVTPH2PS (DI)(R12*1), Z2
-	VMAXPS    Z2, Z1, Z1
+	VCVTPH2PS (DI)(R12*1), Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+32, R12
 	SUBQ      $+16, CX
 	JGE       plainmaxsingle
@@ -5767,23 +5619,23 @@ plainmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VCVTPH2PS.Z  (DI)(R12*1), K1, Z2
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VCVTPH2PS.Z  (DI)(R12*1), K1, Z4
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstfp16avx512<>+996(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5792,14 +5644,14 @@ plainmaxdone:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -5808,66 +5660,66 @@ plainmaxdone:
 plainalonemain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        32(DI)(R12*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        64(DI)(R12*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        96(DI)(R12*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z7
-	VCVTPH2PS        32(DX)(R12*1), Z10
-	VCVTPH2PS        64(DX)(R12*1), Z13
-	VCVTPH2PS        96(DX)(R12*1), Z16
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z13
-	VFMSUB213PS      Z2, Z0, Z16
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z10, Z11
-	VREDUCEPS        $0x01, Z13, Z14
-	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z12
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z17, Z18
-	VSCALEFPS        Z7, Z9, Z9
-	VSCALEFPS        Z10, Z12, Z12
-	VSCALEFPS        Z13, Z15, Z15
-	VSCALEFPS        Z16, Z18, Z18
-	VMOVUPS          Z9, (SI)(R12*2)
-	VMOVUPS          Z12, 64(SI)(R12*2)
-	VMOVUPS          Z15, 128(SI)(R12*2)
-	VMOVUPS          Z18, 192(SI)(R12*2)
-	VADDPS           Z9, Z3, Z3
-	VADDPS           Z12, Z4, Z4
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
+	VCVTPH2PS        (DI)(R12*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        32(DI)(R12*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        64(DI)(R12*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        96(DI)(R12*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z9
+	VCVTPH2PS        32(DX)(R12*1), Z13
+	VCVTPH2PS        64(DX)(R12*1), Z17
+	VCVTPH2PS        96(DX)(R12*1), Z21
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z17
+	VFMSUB213PS      Z4, Z2, Z21
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z13, Z0, Z14
+	VADDPS.RD_SAE    Z17, Z0, Z18
+	VADDPS.RD_SAE    Z21, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z11
+	VREDUCEPS        $0x41, Z13, Z15
+	VREDUCEPS        $0x41, Z17, Z19
+	VREDUCEPS        $0x41, Z21, Z23
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z16
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z20
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z19, Z20, Z20
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z14, Z11
+	VPERMPS          Z1, Z18, Z14
+	VPERMPS          Z1, Z22, Z15
+	VFMADD213PS      Z10, Z10, Z12
+	VFMADD213PS      Z11, Z11, Z16
+	VFMADD213PS      Z14, Z14, Z20
+	VFMADD213PS      Z15, Z15, Z24
+	VSCALEFPS        Z9, Z12, Z12
+	VSCALEFPS        Z13, Z16, Z16
+	VSCALEFPS        Z17, Z20, Z20
+	VSCALEFPS        Z21, Z24, Z24
+	VMOVUPS          Z12, (SI)(R12*2)
+	VMOVUPS          Z16, 64(SI)(R12*2)
+	VMOVUPS          Z20, 128(SI)(R12*2)
+	VMOVUPS          Z24, 192(SI)(R12*2)
+	VADDPS           Z12, Z5, Z5
+	VADDPS           Z16, Z6, Z6
+	VADDPS           Z20, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              plainalonemain
@@ -5879,21 +5731,21 @@ plainalonemaindone:
 
 plainalonesingle:
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VMOVUPS          Z9, (SI)(R12*2)
-	VADDPS           Z9, Z3, Z3
+	VCVTPH2PS        (DI)(R12*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VMOVUPS          Z12, (SI)(R12*2)
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              plainalonesingle
@@ -5906,39 +5758,39 @@ plainalonesingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS.Z      (DI)(R12*1), K1, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS.Z      (DX)(R12*1), K1, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z8
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z8
-	VSCALEFPS        Z7, Z8, Z8
-	VMOVUPS          Z8, K1, (SI)(R12*2)
-	VADDPS           Z8, Z3, K1, Z3
+	VCVTPH2PS.Z      (DI)(R12*1), K1, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS.Z      (DX)(R12*1), K1, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z4
+	VREDUCEPS        $0x41, Z9, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z10, Z11
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z10, Z11
+	VMULPS           Z10, Z11, Z11
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z11
+	VSCALEFPS        Z9, Z11, Z11
+	VMOVUPS          Z11, K1, (SI)(R12*2)
+	VADDPS           Z11, Z5, K1, Z5
 
 plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstfp16avx512<>+996(SB), Z3
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5947,14 +5799,14 @@ plainrow:
 	MOVQ          ldy+48(FP), CX
 	SHLQ          $0x01, CX
 	ADDQ          CX, R8
-	LEAQ          16384(DI), R9
+	LEAQ          26624(DI), R9
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -5967,82 +5819,82 @@ plainrow:
 plainntmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        32(DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        64(DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        96(DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VCVTPH2PS        32(DX)(R12*1), Z11
-	VCVTPH2PS        64(DX)(R12*1), Z14
-	VCVTPH2PS        96(DX)(R12*1), Z17
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z11
-	VFMSUB213PS      Z2, Z0, Z14
-	VFMSUB213PS      Z2, Z0, Z17
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z11, Z12
-	VREDUCEPS        $0x01, Z14, Z15
-	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z13
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z10, Z10
-	VSCALEFPS        Z11, Z13, Z13
-	VSCALEFPS        Z14, Z16, Z16
-	VSCALEFPS        Z17, Z19, Z19
-	VMOVUPS          (R10)(R12*2), Z8
-	VMOVUPS          64(R10)(R12*2), Z9
-	VMOVUPS          128(R10)(R12*2), Z11
-	VMOVUPS          192(R10)(R12*2), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z11, Z11
-	VMULPS           Z7, Z12, Z12
-	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z9, Y9
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        32(DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        64(DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        96(DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VCVTPH2PS        32(DX)(R12*1), Z14
+	VCVTPH2PS        64(DX)(R12*1), Z18
+	VCVTPH2PS        96(DX)(R12*1), Z22
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z18
+	VFMSUB213PS      Z4, Z2, Z22
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z14, Z0, Z15
+	VADDPS.RD_SAE    Z18, Z0, Z19
+	VADDPS.RD_SAE    Z22, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z12
+	VREDUCEPS        $0x41, Z14, Z16
+	VREDUCEPS        $0x41, Z18, Z20
+	VREDUCEPS        $0x41, Z22, Z24
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z13
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z17
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z21
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z24, Z25
+	VMULPS           Z12, Z13, Z13
+	VMULPS           Z16, Z17, Z17
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z15, Z12
+	VPERMPS          Z1, Z19, Z15
+	VPERMPS          Z1, Z23, Z16
+	VFMADD213PS      Z11, Z11, Z13
+	VFMADD213PS      Z12, Z12, Z17
+	VFMADD213PS      Z15, Z15, Z21
+	VFMADD213PS      Z16, Z16, Z25
+	VSCALEFPS        Z10, Z13, Z13
+	VSCALEFPS        Z14, Z17, Z17
+	VSCALEFPS        Z18, Z21, Z21
+	VSCALEFPS        Z22, Z25, Z25
+	VMOVUPS          (R10)(R12*2), Z10
+	VMOVUPS          64(R10)(R12*2), Z11
+	VMOVUPS          128(R10)(R12*2), Z12
+	VMOVUPS          192(R10)(R12*2), Z14
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z14, Z14
+	VCVTPS2PH        $0x00, Z10, Y10
 	VCVTPS2PH        $0x00, Z11, Y11
 	VCVTPS2PH        $0x00, Z12, Y12
-	VMOVNTDQ         Y8, (R11)(R12*1)
-	VMOVNTDQ         Y9, 32(R11)(R12*1)
-	VMOVNTDQ         Y11, 64(R11)(R12*1)
-	VMOVNTDQ         Y12, 96(R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VMOVUPS          Z13, 64(SI)(R12*2)
-	VMOVUPS          Z16, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
-	VADDPS           Z13, Z4, Z4
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
+	VCVTPS2PH        $0x00, Z14, Y14
+	VMOVNTDQ         Y10, (R11)(R12*1)
+	VMOVNTDQ         Y11, 32(R11)(R12*1)
+	VMOVNTDQ         Y12, 64(R11)(R12*1)
+	VMOVNTDQ         Y14, 96(R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VMOVUPS          Z17, 64(SI)(R12*2)
+	VMOVUPS          Z21, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
+	VADDPS           Z17, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              plainntmain
@@ -6054,25 +5906,25 @@ plainntmaindone:
 
 plainntsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	VCVTPS2PH        $0x00, Z8, Y8
-	VMOVNTDQ         Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	VCVTPS2PH        $0x00, Z10, Y10
+	VMOVNTDQ         Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              plainntsingle
@@ -6085,27 +5937,27 @@ plainntsingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VCVTPS2PH        $0x00, Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VCVTPH2PS.Z      (DI)(R12*1), K1, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS.Z      (DX)(R12*1), K1, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VCVTPS2PH        $0x00, Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 plainntdone:
 	JMP plainpassed
@@ -6119,82 +5971,82 @@ plainkept:
 plaininmain:
 	PREFETCHT1       (R9)(R12*1)
 	PREFETCHT1       64(R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        32(DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        64(DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        96(DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VCVTPH2PS        32(DX)(R12*1), Z11
-	VCVTPH2PS        64(DX)(R12*1), Z14
-	VCVTPH2PS        96(DX)(R12*1), Z17
-	VFMSUB213PS      Z2, Z0, Z8
-	VFMSUB213PS      Z2, Z0, Z11
-	VFMSUB213PS      Z2, Z0, Z14
-	VFMSUB213PS      Z2, Z0, Z17
-	VREDUCEPS        $0x01, Z8, Z9
-	VREDUCEPS        $0x01, Z11, Z12
-	VREDUCEPS        $0x01, Z14, Z15
-	VREDUCEPS        $0x01, Z17, Z18
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z13
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z16
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z18, Z19
-	VSCALEFPS        Z8, Z10, Z10
-	VSCALEFPS        Z11, Z13, Z13
-	VSCALEFPS        Z14, Z16, Z16
-	VSCALEFPS        Z17, Z19, Z19
-	VMOVUPS          (R10)(R12*2), Z8
-	VMOVUPS          64(R10)(R12*2), Z9
-	VMOVUPS          128(R10)(R12*2), Z11
-	VMOVUPS          192(R10)(R12*2), Z12
-	VMULPS           Z7, Z8, Z8
-	VMULPS           Z7, Z9, Z9
-	VMULPS           Z7, Z11, Z11
-	VMULPS           Z7, Z12, Z12
-	VCVTPS2PH        $0x00, Z8, Y8
-	VCVTPS2PH        $0x00, Z9, Y9
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        32(DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        64(DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        96(DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VCVTPH2PS        32(DX)(R12*1), Z14
+	VCVTPH2PS        64(DX)(R12*1), Z18
+	VCVTPH2PS        96(DX)(R12*1), Z22
+	VFMSUB213PS      Z4, Z2, Z10
+	VFMSUB213PS      Z4, Z2, Z14
+	VFMSUB213PS      Z4, Z2, Z18
+	VFMSUB213PS      Z4, Z2, Z22
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VADDPS.RD_SAE    Z14, Z0, Z15
+	VADDPS.RD_SAE    Z18, Z0, Z19
+	VADDPS.RD_SAE    Z22, Z0, Z23
+	VREDUCEPS        $0x41, Z10, Z12
+	VREDUCEPS        $0x41, Z14, Z16
+	VREDUCEPS        $0x41, Z18, Z20
+	VREDUCEPS        $0x41, Z22, Z24
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z13
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z17
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z21
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z24, Z25
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z16, Z17
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z20, Z21
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z24, Z25
+	VMULPS           Z12, Z13, Z13
+	VMULPS           Z16, Z17, Z17
+	VMULPS           Z20, Z21, Z21
+	VMULPS           Z24, Z25, Z25
+	VPERMPS          Z1, Z11, Z11
+	VPERMPS          Z1, Z15, Z12
+	VPERMPS          Z1, Z19, Z15
+	VPERMPS          Z1, Z23, Z16
+	VFMADD213PS      Z11, Z11, Z13
+	VFMADD213PS      Z12, Z12, Z17
+	VFMADD213PS      Z15, Z15, Z21
+	VFMADD213PS      Z16, Z16, Z25
+	VSCALEFPS        Z10, Z13, Z13
+	VSCALEFPS        Z14, Z17, Z17
+	VSCALEFPS        Z18, Z21, Z21
+	VSCALEFPS        Z22, Z25, Z25
+	VMOVUPS          (R10)(R12*2), Z10
+	VMOVUPS          64(R10)(R12*2), Z11
+	VMOVUPS          128(R10)(R12*2), Z12
+	VMOVUPS          192(R10)(R12*2), Z14
+	VMULPS           Z9, Z10, Z10
+	VMULPS           Z9, Z11, Z11
+	VMULPS           Z9, Z12, Z12
+	VMULPS           Z9, Z14, Z14
+	VCVTPS2PH        $0x00, Z10, Y10
 	VCVTPS2PH        $0x00, Z11, Y11
 	VCVTPS2PH        $0x00, Z12, Y12
-	VMOVDQU16        Y8, (R11)(R12*1)
-	VMOVDQU16        Y9, 32(R11)(R12*1)
-	VMOVDQU16        Y11, 64(R11)(R12*1)
-	VMOVDQU16        Y12, 96(R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VMOVUPS          Z13, 64(SI)(R12*2)
-	VMOVUPS          Z16, 128(SI)(R12*2)
-	VMOVUPS          Z19, 192(SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
-	VADDPS           Z13, Z4, Z4
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
+	VCVTPS2PH        $0x00, Z14, Y14
+	VMOVDQU16        Y10, (R11)(R12*1)
+	VMOVDQU16        Y11, 32(R11)(R12*1)
+	VMOVDQU16        Y12, 64(R11)(R12*1)
+	VMOVDQU16        Y14, 96(R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VMOVUPS          Z17, 64(SI)(R12*2)
+	VMOVUPS          Z21, 128(SI)(R12*2)
+	VMOVUPS          Z25, 192(SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
+	VADDPS           Z17, Z6, Z6
+	VADDPS           Z21, Z7, Z7
+	VADDPS           Z25, Z8, Z8
 	ADDQ             $+128, R12
 	SUBQ             $+64, CX
 	JGE              plaininmain
@@ -6206,25 +6058,25 @@ plaininmaindone:
 
 plaininsingle:
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS        (DI)(R12*1), Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS        (DX)(R12*1), Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z9
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z9, Z10
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z9, Z10
-	VSCALEFPS        Z8, Z10, Z10
-	VMOVUPS          (R10)(R12*2), Z8
-	VMULPS           Z7, Z8, Z8
-	VCVTPS2PH        $0x00, Z8, Y8
-	VMOVDQU16        Y8, (R11)(R12*1)
-	VMOVUPS          Z10, (SI)(R12*2)
-	VADDPS           Z10, Z3, Z3
+	VCVTPH2PS        (DI)(R12*1), Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS        (DX)(R12*1), Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z11
+	VREDUCEPS        $0x41, Z10, Z12
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z12, Z13
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z12, Z13
+	VMULPS           Z12, Z13, Z13
+	VPERMPS          Z1, Z11, Z11
+	VFMADD213PS      Z11, Z11, Z13
+	VSCALEFPS        Z10, Z13, Z13
+	VMOVUPS          (R10)(R12*2), Z10
+	VMULPS           Z9, Z10, Z10
+	VCVTPS2PH        $0x00, Z10, Y10
+	VMOVDQU16        Y10, (R11)(R12*1)
+	VMOVUPS          Z13, (SI)(R12*2)
+	VADDPS           Z13, Z5, Z5
 	ADDQ             $+32, R12
 	SUBQ             $+16, CX
 	JGE              plaininsingle
@@ -6237,45 +6089,45 @@ plaininsingledone:
 	DECQ             BX
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
-	VCVTPH2PS.Z      (DI)(R12*1), K1, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z9
-	VBLENDMPS        Z8, Z9, K1, Z8
-	VMAXPS           Z8, Z1, Z1
-	VCVTPH2PS.Z      (DX)(R12*1), K1, Z8
-	VFMSUB213PS      Z2, Z0, Z8
-	VREDUCEPS        $0x01, Z8, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z9
-	VSCALEFPS        Z8, Z9, Z9
-	VMOVUPS.Z        (R10)(R12*2), K1, Z2
-	VMULPS           Z7, Z2, Z2
-	VCVTPS2PH        $0x00, Z2, Y2
-	VMOVDQU16        Y2, K1, (R11)(R12*1)
-	VMOVUPS          Z9, K1, (SI)(R12*2)
-	VADDPS           Z9, Z3, K1, Z3
+	VCVTPH2PS.Z      (DI)(R12*1), K1, Z10
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z11
+	VBLENDMPS        Z10, Z11, K1, Z10
+	VMAXPS           Z10, Z3, Z3
+	VCVTPH2PS.Z      (DX)(R12*1), K1, Z10
+	VFMSUB213PS      Z4, Z2, Z10
+	VADDPS.RD_SAE    Z10, Z0, Z4
+	VREDUCEPS        $0x41, Z10, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z12
+	VSCALEFPS        Z10, Z12, Z12
+	VMOVUPS.Z        (R10)(R12*2), K1, Z4
+	VMULPS           Z9, Z4, Z4
+	VCVTPS2PH        $0x00, Z4, Y4
+	VMOVDQU16        Y4, K1, (R11)(R12*1)
+	VMOVUPS          Z12, K1, (SI)(R12*2)
+	VADDPS           Z12, Z5, K1, Z5
 
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z7
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPS        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0x4e, X3, X2
-	VADDPS        X2, X3, X3
-	VPERMILPS     $0xb1, X3, X2
-	VADDPS        X2, X3, X3
-	VBROADCASTSS  X3, Z3
-	VDIVPS        Z3, Z7, Z7
+	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z9
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X5, X5
+	VPERMILPS     $0xb1, X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  X5, Z5
+	VDIVPS        Z5, Z9, Z9
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -6298,19 +6150,19 @@ rest:
 
 restntmain:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVNTDQ  Y0, (R11)(R12*1)
 	VMOVUPS   64(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVNTDQ  Y0, 32(R11)(R12*1)
 	VMOVUPS   128(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVNTDQ  Y0, 64(R11)(R12*1)
 	VMOVUPS   192(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVNTDQ  Y0, 96(R11)(R12*1)
 	ADDQ      $+128, R12
@@ -6324,7 +6176,7 @@ restntmaindone:
 
 restntsingle:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVNTDQ  Y0, (R11)(R12*1)
 	ADDQ      $+32, R12
@@ -6339,7 +6191,7 @@ restntsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*2), K1, Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, K1, (R11)(R12*1)
 
@@ -6354,19 +6206,19 @@ restkept:
 
 restinmain:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, (R11)(R12*1)
 	VMOVUPS   64(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, 32(R11)(R12*1)
 	VMOVUPS   128(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, 64(R11)(R12*1)
 	VMOVUPS   192(R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, 96(R11)(R12*1)
 	ADDQ      $+128, R12
@@ -6380,7 +6232,7 @@ restinmaindone:
 
 restinsingle:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, (R11)(R12*1)
 	ADDQ      $+32, R12
@@ -6395,7 +6247,7 @@ restinsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*2), K1, Z0
-	VMULPS    Z7, Z0, Z0
+	VMULPS    Z9, Z0, Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, K1, (R11)(R12*1)
 
@@ -6578,10 +6430,10 @@ TEXT ·vecRowSumsFP16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -6620,7 +6472,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VCVTPH2PS.Z  (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -6655,10 +6507,10 @@ TEXT ·vecRowMaxesFP16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -6697,7 +6549,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VCVTPH2PS.Z  (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -6731,22 +6583,24 @@ TEXT ·vecRowExpSumsFP16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
-	VBROADCASTSS vecConstfp16avx512<>+80(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z0
+	VMOVUPS      vecConstfp16avx512<>+16(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+80(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z3
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VCVTPH2PS (BX)(R8*1), Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 32(BX)(R8*1), Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 64(BX)(R8*1), Z2
-	VMAXPS    Z2, Z1, Z1
-	VCVTPH2PS 96(BX)(R8*1), Z2
-	VMAXPS    Z2, Z1, Z1
+	VCVTPH2PS (BX)(R8*1), Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 32(BX)(R8*1), Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 64(BX)(R8*1), Z4
+	VMAXPS    Z4, Z3, Z3
+	VCVTPH2PS 96(BX)(R8*1), Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+128, R8
 	SUBQ      $+64, CX
 	JGE       maxmain
@@ -6757,8 +6611,8 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VCVTPH2PS (BX)(R8*1), Z2
-	VMAXPS    Z2, Z1, Z1
+	VCVTPH2PS (BX)(R8*1), Z4
+	VMAXPS    Z4, Z3, Z3
 	ADDQ      $+32, R8
 	SUBQ      $+16, CX
 	JGE       maxsingle
@@ -6770,34 +6624,34 @@ maxsingledone:
 	SHLQ         CL, R9
 	DECQ         R9
 	KMOVW        R9, K1
-	VCVTPH2PS.Z  (BX)(R8*1), K1, Z2
-	VBROADCASTSS vecConstfp16avx512<>+892(SB), Z3
-	VBLENDMPS    Z2, Z3, K1, Z2
-	VMAXPS       Z2, Z1, Z1
+	VCVTPH2PS.Z  (BX)(R8*1), K1, Z4
+	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z5
+	VBLENDMPS    Z4, Z5, K1, Z4
+	VMAXPS       Z4, Z3, Z3
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VMAXPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VMAXPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, (DX)
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMAXPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMAXPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMAXPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	VMOVSS        X3, (DX)
 	ADDQ          $+4, DX
-	VMULPS        Z0, Z1, Z2
-	VBROADCASTSS  vecConstfp16avx512<>+892(SB), Z1
+	VMULPS        Z2, Z3, Z4
+	VBROADCASTSS  vecConstfp16avx512<>+996(SB), Z3
 	LEAQ          (BX)(SI*1), R9
-	LEAQ          16384(R9), R10
+	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -6806,62 +6660,62 @@ row:
 expmain:
 	PREFETCHT1       (R10)(R8*1)
 	PREFETCHT1       64(R10)(R8*1)
-	VCVTPH2PS        (R9)(R8*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        32(R9)(R8*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        64(R9)(R8*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        96(R9)(R8*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        (BX)(R8*1), Z7
-	VCVTPH2PS        32(BX)(R8*1), Z10
-	VCVTPH2PS        64(BX)(R8*1), Z13
-	VCVTPH2PS        96(BX)(R8*1), Z16
-	VFMSUB213PS      Z2, Z0, Z7
-	VFMSUB213PS      Z2, Z0, Z10
-	VFMSUB213PS      Z2, Z0, Z13
-	VFMSUB213PS      Z2, Z0, Z16
-	VREDUCEPS        $0x01, Z7, Z8
-	VREDUCEPS        $0x01, Z10, Z11
-	VREDUCEPS        $0x01, Z13, Z14
-	VREDUCEPS        $0x01, Z16, Z17
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z12
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z15
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z17, Z18
-	VSCALEFPS        Z7, Z9, Z9
-	VSCALEFPS        Z10, Z12, Z12
-	VSCALEFPS        Z13, Z15, Z15
-	VSCALEFPS        Z16, Z18, Z18
-	VADDPS           Z9, Z3, Z3
-	VADDPS           Z12, Z4, Z4
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
+	VCVTPH2PS        (R9)(R8*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        32(R9)(R8*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        64(R9)(R8*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        96(R9)(R8*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        (BX)(R8*1), Z9
+	VCVTPH2PS        32(BX)(R8*1), Z13
+	VCVTPH2PS        64(BX)(R8*1), Z17
+	VCVTPH2PS        96(BX)(R8*1), Z21
+	VFMSUB213PS      Z4, Z2, Z9
+	VFMSUB213PS      Z4, Z2, Z13
+	VFMSUB213PS      Z4, Z2, Z17
+	VFMSUB213PS      Z4, Z2, Z21
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VADDPS.RD_SAE    Z13, Z0, Z14
+	VADDPS.RD_SAE    Z17, Z0, Z18
+	VADDPS.RD_SAE    Z21, Z0, Z22
+	VREDUCEPS        $0x41, Z9, Z11
+	VREDUCEPS        $0x41, Z13, Z15
+	VREDUCEPS        $0x41, Z17, Z19
+	VREDUCEPS        $0x41, Z21, Z23
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z16
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z20
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z15, Z16
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z23, Z24
+	VMULPS           Z11, Z12, Z12
+	VMULPS           Z15, Z16, Z16
+	VMULPS           Z19, Z20, Z20
+	VMULPS           Z23, Z24, Z24
+	VPERMPS          Z1, Z10, Z10
+	VPERMPS          Z1, Z14, Z11
+	VPERMPS          Z1, Z18, Z14
+	VPERMPS          Z1, Z22, Z15
+	VFMADD213PS      Z10, Z10, Z12
+	VFMADD213PS      Z11, Z11, Z16
+	VFMADD213PS      Z14, Z14, Z20
+	VFMADD213PS      Z15, Z15, Z24
+	VSCALEFPS        Z9, Z12, Z12
+	VSCALEFPS        Z13, Z16, Z16
+	VSCALEFPS        Z17, Z20, Z20
+	VSCALEFPS        Z21, Z24, Z24
+	VADDPS           Z12, Z5, Z5
+	VADDPS           Z16, Z6, Z6
+	VADDPS           Z20, Z7, Z7
+	VADDPS           Z24, Z8, Z8
 	ADDQ             $+128, R8
 	SUBQ             $+64, CX
 	JGE              expmain
@@ -6873,20 +6727,20 @@ expmaindone:
 
 expsingle:
 	PREFETCHT1       (R10)(R8*1)
-	VCVTPH2PS        (R9)(R8*1), Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS        (BX)(R8*1), Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VADDPS           Z9, Z3, Z3
+	VCVTPH2PS        (R9)(R8*1), Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS        (BX)(R8*1), Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VADDPS           Z12, Z5, Z5
 	ADDQ             $+32, R8
 	SUBQ             $+16, CX
 	JGE              expsingle
@@ -6899,49 +6753,49 @@ expsingledone:
 	DECQ             R11
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
-	VCVTPH2PS.Z      (R9)(R8*1), K1, Z7
-	VBROADCASTSS     vecConstfp16avx512<>+892(SB), Z8
-	VBLENDMPS        Z7, Z8, K1, Z7
-	VMAXPS           Z7, Z1, Z1
-	VCVTPH2PS.Z      (BX)(R8*1), K1, Z7
-	VFMSUB213PS      Z2, Z0, Z7
-	VREDUCEPS        $0x01, Z7, Z8
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z8, Z9
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z8, Z9
-	VSCALEFPS        Z7, Z9, Z9
-	VADDPS           Z9, Z3, K1, Z3
+	VCVTPH2PS.Z      (R9)(R8*1), K1, Z9
+	VBROADCASTSS     vecConstfp16avx512<>+996(SB), Z10
+	VBLENDMPS        Z9, Z10, K1, Z9
+	VMAXPS           Z9, Z3, Z3
+	VCVTPH2PS.Z      (BX)(R8*1), K1, Z9
+	VFMSUB213PS      Z4, Z2, Z9
+	VADDPS.RD_SAE    Z9, Z0, Z10
+	VREDUCEPS        $0x41, Z9, Z11
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z11, Z12
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z11, Z12
+	VMULPS           Z11, Z12, Z12
+	VPERMPS          Z1, Z10, Z10
+	VFMADD213PS      Z10, Z10, Z12
+	VSCALEFPS        Z9, Z12, Z12
+	VADDPS           Z12, Z5, K1, Z5
 
 expdone:
-	VADDPS           Z5, Z3, Z3
-	VADDPS           Z6, Z4, Z4
-	VADDPS           Z4, Z3, Z3
-	VEXTRACTF64X4    $0x01, Z3, Y4
-	VADDPS           Y4, Y3, Y3
-	VEXTRACTF128     $0x01, Y3, X4
-	VADDPS           X4, X3, X3
-	VPERMILPS        $0x4e, X3, X4
-	VADDPS           X4, X3, X3
-	VPERMILPS        $0xb1, X3, X4
-	VADDPS           X4, X3, X3
-	VBROADCASTSS     X3, Z3
-	VBROADCASTSS     -4(DX), Z4
-	VFNMADD213PS     Z2, Z0, Z4
-	VREDUCEPS        $0x01, Z4, Z2
-	VBROADCASTSS     vecConstfp16avx512<>+896(SB), Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+900(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+904(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+908(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+912(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+560(SB), Z2, Z5
-	VFMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z5
-	VSCALEFPS        Z4, Z5, Z5
-	VMULPS           Z5, Z3, Z3
-	VMOVSS           X3, (AX)
+	VADDPS           Z7, Z5, Z5
+	VADDPS           Z8, Z6, Z6
+	VADDPS           Z6, Z5, Z5
+	VEXTRACTF64X4    $0x01, Z5, Y6
+	VADDPS           Y6, Y5, Y5
+	VEXTRACTF128     $0x01, Y5, X6
+	VADDPS           X6, X5, X5
+	VPERMILPS        $0x4e, X5, X6
+	VADDPS           X6, X5, X5
+	VPERMILPS        $0xb1, X5, X6
+	VADDPS           X6, X5, X5
+	VBROADCASTSS     X5, Z5
+	VBROADCASTSS     -4(DX), Z6
+	VFNMADD213PS     Z4, Z2, Z6
+	VADDPS.RD_SAE    Z6, Z0, Z4
+	VREDUCEPS        $0x41, Z6, Z7
+	VBROADCASTSS     vecConstfp16avx512<>+1000(SB), Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+1004(SB), Z7, Z8
+	VFMADD213PS.BCST vecConstfp16avx512<>+1008(SB), Z7, Z8
+	VMULPS           Z7, Z8, Z8
+	VPERMPS          Z1, Z4, Z4
+	VFMADD213PS      Z4, Z4, Z8
+	VSCALEFPS        Z6, Z8, Z8
+	VMULPS           Z8, Z5, Z5
+	VMOVSS           X5, (AX)
 	ADDQ             $+4, AX
 	CMPQ             R9, BX
 	MOVQ             R9, BX
@@ -6955,20 +6809,20 @@ TEXT ·vecRowDistanceFP16AVX512(SB), NOSPLIT, $0-28
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8256(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
-	PREFETCHT1  8256(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13376(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
+	PREFETCHT1  13376(DX)(BX*1)
 	VCVTPH2PS   (AX)(BX*1), Z4
 	VCVTPH2PS   (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -6995,8 +6849,8 @@ stripmaindone:
 	JLT  stripsingledone
 
 stripsingle:
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VCVTPH2PS   (AX)(BX*1), Z4
 	VCVTPH2PS   (DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
@@ -7012,8 +6866,8 @@ stripsingledone:
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
-	PREFETCHT1  8192(AX)(BX*1)
-	PREFETCHT1  8192(DX)(BX*1)
+	PREFETCHT1  13312(AX)(BX*1)
+	PREFETCHT1  13312(DX)(BX*1)
 	VCVTPH2PS.Z (AX)(BX*1), K1, Z4
 	VCVTPH2PS.Z (DX)(BX*1), K1, Z5
 	VSUBPS      Z5, Z4, Z4
@@ -7052,17 +6906,17 @@ TEXT ·vecLayerNormFP16AVX512(SB), NOSPLIT, $0-69
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
 	VCVTPH2PS     (BX), Z10
 	VADDPS        Z10, Z1, Z1
 	VCVTPH2PS     32(BX), Z10
@@ -7080,11 +6934,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -7179,7 +7033,7 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
@@ -7200,17 +7054,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
 	VCVTPH2PS     (BX), Z12
 	VADDPS        Z12, Z1, Z1
 	VCVTPH2PS     32(BX), Z12
@@ -7228,11 +7082,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -7248,7 +7102,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+56(FP), CX
@@ -7664,17 +7518,17 @@ TEXT ·vecAddLayerNormFP16AVX512(SB), NOSPLIT, $0-93
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
 	VCVTPH2PS     (BX), Z10
 	VADDPS        Z10, Z1, Z1
 	VCVTPH2PS     32(BX), Z10
@@ -7700,11 +7554,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, DX
 	SHLQ         CL, DX
@@ -7844,7 +7698,7 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
@@ -7865,17 +7719,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z9
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
 	VCVTPH2PS     (BX), Z12
 	VADDPS        Z12, Z1, Z1
 	VCVTPH2PS     32(BX), Z12
@@ -7901,11 +7755,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+916(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
 	MOVQ         $0x00000001, CX
 	MOVQ         $0x00000001, SI
 	SHLQ         CL, SI
@@ -7929,7 +7783,7 @@ nextshifted:
 	TESTQ   $0x0000003f, AX
 	JNE     bothkept
 	LEAQ    (BX)(DI*1), CX
-	LEAQ    8192(BX), SI
+	LEAQ    13312(BX), SI
 	CMPQ    SI, CX
 	CMOVQLT CX, SI
 	MOVQ    n+80(FP), CX
@@ -7939,9 +7793,9 @@ nextshifted:
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	PREFETCHT1  64(SI)(R8*1)
-	PREFETCHT1  8256(R11)(R8*1)
+	PREFETCHT1  13376(R11)(R8*1)
 	VCVTPH2PS   (BX)(R8*1), Z12
 	VCVTPH2PS   (R11)(R8*1), Z13
 	VADDPS      Z13, Z12, Z12
@@ -8013,7 +7867,7 @@ bothntmaindone:
 
 bothntsingle:
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VCVTPH2PS   (BX)(R8*1), Z12
 	VCVTPH2PS   (R11)(R8*1), Z13
 	VADDPS      Z13, Z12, Z12
@@ -8041,7 +7895,7 @@ bothntsingledone:
 	DECQ        R13
 	KMOVW       R13, K1
 	PREFETCHT1  (SI)(R8*1)
-	PREFETCHT1  8192(R11)(R8*1)
+	PREFETCHT1  13312(R11)(R8*1)
 	VCVTPH2PS.Z (BX)(R8*1), K1, Z12
 	VCVTPH2PS.Z (R11)(R8*1), K1, Z13
 	VADDPS      Z13, Z12, Z12
@@ -8395,14 +8249,14 @@ TEXT ·vecRMSNormFP16AVX512(SB), NOSPLIT, $0-61
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -8478,20 +8332,20 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
 	JNE          bothkept
 	LEAQ         (BX)(DI*1), CX
-	LEAQ         8192(BX), SI
+	LEAQ         13312(BX), SI
 	CMPQ         SI, CX
 	CMOVQLT      CX, SI
 	MOVQ         n+48(FP), CX
@@ -8823,14 +8677,14 @@ TEXT ·vecLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -9628,14 +9482,14 @@ TEXT ·vecAddLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10256,14 +10110,14 @@ TEXT ·vecRMSNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         next+24(FP), BX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSS scale+68(FP), Z8
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -10851,13 +10705,13 @@ TEXT ·vecDropoutFP16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstfp16avx512<>+920(SB), Z2, Z2
-	VBROADCASTSS vecConstfp16avx512<>+984(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+988(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+992(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+1000(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+1004(SB), Z8
+	VPADDD       vecConstfp16avx512<>+1016(SB), Z2, Z2
+	VBROADCASTSS vecConstfp16avx512<>+1080(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+1084(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+1088(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+1092(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+1096(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+1100(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -11082,14 +10936,14 @@ TEXT ·vecAddGeluDropoutFP16AVX512(SB), NOSPLIT, $0-45
 	MOVQ         src+8(FP), DX
 	MOVQ         n+24(FP), CX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSS vecConstfp16avx512<>+148(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+156(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+160(SB), Z2
-	VMOVUPS      vecConstfp16avx512<>+164(SB), Z3
-	VMOVUPS      vecConstfp16avx512<>+228(SB), Z4
-	VMOVUPS      vecConstfp16avx512<>+292(SB), Z5
-	VMOVUPS      vecConstfp16avx512<>+356(SB), Z6
-	VMOVUPS      vecConstfp16avx512<>+420(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+264(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+104(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+268(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+332(SB), Z4
+	VMOVUPS      vecConstfp16avx512<>+396(SB), Z5
+	VMOVUPS      vecConstfp16avx512<>+460(SB), Z6
+	VMOVUPS      vecConstfp16avx512<>+524(SB), Z7
 	VBROADCASTSS scale+32(FP), Z8
 	MOVL         least+36(FP), SI
 	VMOVD        SI, X9
@@ -11097,11 +10951,11 @@ TEXT ·vecAddGeluDropoutFP16AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstfp16avx512<>+920(SB), Z10, Z10
-	VBROADCASTSS vecConstfp16avx512<>+984(SB), Z11
-	VBROADCASTSS vecConstfp16avx512<>+988(SB), Z12
-	VBROADCASTSS vecConstfp16avx512<>+992(SB), Z13
-	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z14
+	VPADDD       vecConstfp16avx512<>+1016(SB), Z10, Z10
+	VBROADCASTSS vecConstfp16avx512<>+1080(SB), Z11
+	VBROADCASTSS vecConstfp16avx512<>+1084(SB), Z12
+	VBROADCASTSS vecConstfp16avx512<>+1088(SB), Z13
+	VBROADCASTSS vecConstfp16avx512<>+1092(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -11144,12 +10998,12 @@ nt:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -11226,12 +11080,12 @@ main:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -11290,9 +11144,9 @@ single:
 	VRANGEPS         $0x0a, Z1, Z15, Z16
 	VMAXPS           Z15, Z0, Z15
 	VMOVAPS          Z2, Z17
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z16, Z17
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z16, Z17
 	VSUBPS           Z2, Z17, Z18
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z16, Z18
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z16, Z18
 	VPERMPS          Z7, Z17, Z19
 	VPERMPS          Z6, Z17, Z20
 	VFMADD213PS      Z20, Z18, Z19
@@ -11337,9 +11191,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z11, Z1
 	VMAXPS           Z11, Z0, Z0
 	VMOVAPS          Z2, Z11
-	VFMADD231PS.BCST vecConstfp16avx512<>+484(SB), Z1, Z11
+	VFMADD231PS.BCST vecConstfp16avx512<>+588(SB), Z1, Z11
 	VSUBPS           Z2, Z11, Z2
-	VFMSUB231PS.BCST vecConstfp16avx512<>+484(SB), Z1, Z2
+	VFMSUB231PS.BCST vecConstfp16avx512<>+588(SB), Z1, Z2
 	VPERMPS          Z7, Z11, Z7
 	VPERMPS          Z6, Z11, Z6
 	VFMADD213PS      Z6, Z2, Z7
@@ -11386,231 +11240,255 @@ DATA vecConstfp16avx512<>+84(SB)/4, $0x3f318000
 DATA vecConstfp16avx512<>+88(SB)/4, $0xb95e8083
 DATA vecConstfp16avx512<>+92(SB)/4, $0x3f000110
 DATA vecConstfp16avx512<>+96(SB)/4, $0x3f800000
-DATA vecConstfp16avx512<>+100(SB)/4, $0x41200000
-DATA vecConstfp16avx512<>+104(SB)/4, $0x4b40007f
-DATA vecConstfp16avx512<>+108(SB)/4, $0x40000000
-DATA vecConstfp16avx512<>+112(SB)/4, $0x3db5f604
-DATA vecConstfp16avx512<>+116(SB)/4, $0x7fffffff
-DATA vecConstfp16avx512<>+120(SB)/4, $0x4038aa3b
-DATA vecConstfp16avx512<>+124(SB)/4, $0x3eb17218
-DATA vecConstfp16avx512<>+128(SB)/4, $0x3e8913b5
-DATA vecConstfp16avx512<>+132(SB)/4, $0x3f2aab3a
-DATA vecConstfp16avx512<>+136(SB)/4, $0x3faaaa58
-DATA vecConstfp16avx512<>+140(SB)/4, $0x3fffffff
-DATA vecConstfp16avx512<>+144(SB)/4, $0x80000000
-DATA vecConstfp16avx512<>+148(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+152(SB)/4, $0xfc00fc00
-DATA vecConstfp16avx512<>+156(SB)/4, $0x40adcb09
-DATA vecConstfp16avx512<>+160(SB)/4, $0x4b400000
-DATA vecConstfp16avx512<>+164(SB)/4, $0x3f000000
-DATA vecConstfp16avx512<>+168(SB)/4, $0x3eb7a102
-DATA vecConstfp16avx512<>+172(SB)/4, $0x3e701e49
-DATA vecConstfp16avx512<>+176(SB)/4, $0x3e0e05bb
-DATA vecConstfp16avx512<>+180(SB)/4, $0x3d9714b4
-DATA vecConstfp16avx512<>+184(SB)/4, $0x3d0fdb35
-DATA vecConstfp16avx512<>+188(SB)/4, $0x3c74526d
-DATA vecConstfp16avx512<>+192(SB)/4, $0x3bb88181
-DATA vecConstfp16avx512<>+196(SB)/4, $0x3af74280
-DATA vecConstfp16avx512<>+200(SB)/4, $0x3a12bdfa
-DATA vecConstfp16avx512<>+204(SB)/4, $0x391a0bc9
-DATA vecConstfp16avx512<>+208(SB)/4, $0x380edbd0
-DATA vecConstfp16avx512<>+212(SB)/4, $0x36e9da1c
-DATA vecConstfp16avx512<>+216(SB)/4, $0x35a8cb13
-DATA vecConstfp16avx512<>+220(SB)/4, $0x3456bf3d
-DATA vecConstfp16avx512<>+224(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+228(SB)/4, $0xbe13e931
-DATA vecConstfp16avx512<>+232(SB)/4, $0xbe0a86b6
-DATA vecConstfp16avx512<>+236(SB)/4, $0xbde3988d
-DATA vecConstfp16avx512<>+240(SB)/4, $0xbda3ff16
-DATA vecConstfp16avx512<>+244(SB)/4, $0xbd4f4cf5
-DATA vecConstfp16avx512<>+248(SB)/4, $0xbce5d7d1
-DATA vecConstfp16avx512<>+252(SB)/4, $0xbc5f862a
-DATA vecConstfp16avx512<>+256(SB)/4, $0xbbbeaae6
-DATA vecConstfp16avx512<>+260(SB)/4, $0xbb0ea78e
-DATA vecConstfp16avx512<>+264(SB)/4, $0xba3b3b00
-DATA vecConstfp16avx512<>+268(SB)/4, $0xb95788aa
-DATA vecConstfp16avx512<>+272(SB)/4, $0xb8599e88
-DATA vecConstfp16avx512<>+276(SB)/4, $0xb740b727
-DATA vecConstfp16avx512<>+280(SB)/4, $0xb615ae59
-DATA vecConstfp16avx512<>+284(SB)/4, $0xb4cbece4
-DATA vecConstfp16avx512<>+288(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+292(SB)/4, $0xb6c7db3d
-DATA vecConstfp16avx512<>+296(SB)/4, $0x3c114693
-DATA vecConstfp16avx512<>+300(SB)/4, $0x3c6eafbd
-DATA vecConstfp16avx512<>+304(SB)/4, $0x3c80fdc1
-DATA vecConstfp16avx512<>+308(SB)/4, $0x3c59678e
-DATA vecConstfp16avx512<>+312(SB)/4, $0x3c16a7bb
-DATA vecConstfp16avx512<>+316(SB)/4, $0x3bafd190
-DATA vecConstfp16avx512<>+320(SB)/4, $0x3b2ef943
-DATA vecConstfp16avx512<>+324(SB)/4, $0x3a959e44
-DATA vecConstfp16avx512<>+328(SB)/4, $0x39dcec76
-DATA vecConstfp16avx512<>+332(SB)/4, $0x390d4b81
-DATA vecConstfp16avx512<>+336(SB)/4, $0x381cefb3
-DATA vecConstfp16avx512<>+340(SB)/4, $0x37179eec
-DATA vecConstfp16avx512<>+344(SB)/4, $0x35ff2c4a
-DATA vecConstfp16avx512<>+348(SB)/4, $0x34bb365c
-DATA vecConstfp16avx512<>+352(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+356(SB)/4, $0x3b5105cb
-DATA vecConstfp16avx512<>+360(SB)/4, $0x3b276e87
-DATA vecConstfp16avx512<>+364(SB)/4, $0x3a974a0f
-DATA vecConstfp16avx512<>+368(SB)/4, $0xb99ff383
-DATA vecConstfp16avx512<>+372(SB)/4, $0xba9d88a5
-DATA vecConstfp16avx512<>+376(SB)/4, $0xbab601c3
-DATA vecConstfp16avx512<>+380(SB)/4, $0xba91120f
-DATA vecConstfp16avx512<>+384(SB)/4, $0xba352449
-DATA vecConstfp16avx512<>+388(SB)/4, $0xb9b97423
-DATA vecConstfp16avx512<>+392(SB)/4, $0xb91f2854
-DATA vecConstfp16avx512<>+396(SB)/4, $0xb867e247
-DATA vecConstfp16avx512<>+400(SB)/4, $0xb79084d0
-DATA vecConstfp16avx512<>+404(SB)/4, $0xb69aef66
-DATA vecConstfp16avx512<>+408(SB)/4, $0xb58f6658
-DATA vecConstfp16avx512<>+412(SB)/4, $0xb465cd12
-DATA vecConstfp16avx512<>+416(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+420(SB)/4, $0xb8a13146
-DATA vecConstfp16avx512<>+424(SB)/4, $0xb99061ab
-DATA vecConstfp16avx512<>+428(SB)/4, $0xb9cd0c05
-DATA vecConstfp16avx512<>+432(SB)/4, $0xb9a35d5c
-DATA vecConstfp16avx512<>+436(SB)/4, $0xb909a1bb
-DATA vecConstfp16avx512<>+440(SB)/4, $0x37de70b7
-DATA vecConstfp16avx512<>+444(SB)/4, $0x38d1074f
-DATA vecConstfp16avx512<>+448(SB)/4, $0x38d07a0b
-DATA vecConstfp16avx512<>+452(SB)/4, $0x388d07e0
-DATA vecConstfp16avx512<>+456(SB)/4, $0x3813e5ed
-DATA vecConstfp16avx512<>+460(SB)/4, $0x377c5677
-DATA vecConstfp16avx512<>+464(SB)/4, $0x36b34c9e
-DATA vecConstfp16avx512<>+468(SB)/4, $0x35d7231f
-DATA vecConstfp16avx512<>+472(SB)/4, $0x34dbd8d1
-DATA vecConstfp16avx512<>+476(SB)/4, $0x33c077a2
-DATA vecConstfp16avx512<>+480(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+484(SB)/4, $0x4030c30c
-DATA vecConstfp16avx512<>+488(SB)/4, $0x42ae0000
-DATA vecConstfp16avx512<>+492(SB)/4, $0xc2ae0000
-DATA vecConstfp16avx512<>+496(SB)/4, $0x3f800000
-DATA vecConstfp16avx512<>+500(SB)/4, $0x3f7daac3
-DATA vecConstfp16avx512<>+504(SB)/4, $0x3f7b95c2
-DATA vecConstfp16avx512<>+508(SB)/4, $0x3f79c3d3
-DATA vecConstfp16avx512<>+512(SB)/4, $0x3f7837f0
-DATA vecConstfp16avx512<>+516(SB)/4, $0x3f76f532
-DATA vecConstfp16avx512<>+520(SB)/4, $0x3f75fed7
-DATA vecConstfp16avx512<>+524(SB)/4, $0x3f75583f
-DATA vecConstfp16avx512<>+528(SB)/4, $0x3f7504f3
-DATA vecConstfp16avx512<>+532(SB)/4, $0x3f7508a4
-DATA vecConstfp16avx512<>+536(SB)/4, $0x3f75672a
-DATA vecConstfp16avx512<>+540(SB)/4, $0x3f76248c
-DATA vecConstfp16avx512<>+544(SB)/4, $0x3f7744fd
-DATA vecConstfp16avx512<>+548(SB)/4, $0x3f78ccdf
-DATA vecConstfp16avx512<>+552(SB)/4, $0x3f7ac0c7
-DATA vecConstfp16avx512<>+556(SB)/4, $0x3f7d257d
-DATA vecConstfp16avx512<>+560(SB)/4, $0x3f317218
-DATA vecConstfp16avx512<>+564(SB)/4, $0x40a3dcb1
-DATA vecConstfp16avx512<>+568(SB)/4, $0x3f000000
-DATA vecConstfp16avx512<>+572(SB)/4, $0x3ebb9b8c
-DATA vecConstfp16avx512<>+576(SB)/4, $0x3e7d64ad
-DATA vecConstfp16avx512<>+580(SB)/4, $0x3e1cb729
-DATA vecConstfp16avx512<>+584(SB)/4, $0x3db09238
-DATA vecConstfp16avx512<>+588(SB)/4, $0x3d34352b
-DATA vecConstfp16avx512<>+592(SB)/4, $0x3ca576b7
-DATA vecConstfp16avx512<>+596(SB)/4, $0x3c0776f9
-DATA vecConstfp16avx512<>+600(SB)/4, $0x3b438c00
-DATA vecConstfp16avx512<>+604(SB)/4, $0x3a758433
-DATA vecConstfp16avx512<>+608(SB)/4, $0x39840abb
-DATA vecConstfp16avx512<>+612(SB)/4, $0x386f73b6
-DATA vecConstfp16avx512<>+616(SB)/4, $0x3733fef7
-DATA vecConstfp16avx512<>+620(SB)/4, $0x35dc936d
-DATA vecConstfp16avx512<>+624(SB)/4, $0x34589e3a
-DATA vecConstfp16avx512<>+628(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+632(SB)/4, $0xbe0b757c
-DATA vecConstfp16avx512<>+636(SB)/4, $0xbe03878b
-DATA vecConstfp16avx512<>+640(SB)/4, $0xbddcc0d9
-DATA vecConstfp16avx512<>+644(SB)/4, $0xbda4f649
-DATA vecConstfp16avx512<>+648(SB)/4, $0xbd5bc41e
-DATA vecConstfp16avx512<>+652(SB)/4, $0xbd02886d
-DATA vecConstfp16avx512<>+656(SB)/4, $0xbc8a0629
-DATA vecConstfp16avx512<>+660(SB)/4, $0xbc013f90
-DATA vecConstfp16avx512<>+664(SB)/4, $0xbb5477bc
-DATA vecConstfp16avx512<>+668(SB)/4, $0xba9766f4
-DATA vecConstfp16avx512<>+672(SB)/4, $0xb9b84dba
-DATA vecConstfp16avx512<>+676(SB)/4, $0xb8bc843b
-DATA vecConstfp16avx512<>+680(SB)/4, $0xb79f47ef
-DATA vecConstfp16avx512<>+684(SB)/4, $0xb65a86ca
-DATA vecConstfp16avx512<>+688(SB)/4, $0xb4ef3d66
-DATA vecConstfp16avx512<>+692(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+696(SB)/4, $0xb6988f97
-DATA vecConstfp16avx512<>+700(SB)/4, $0x3bf64697
-DATA vecConstfp16avx512<>+704(SB)/4, $0x3c4e2fdc
-DATA vecConstfp16avx512<>+708(SB)/4, $0x3c66448b
-DATA vecConstfp16avx512<>+712(SB)/4, $0x3c4bbe7d
-DATA vecConstfp16avx512<>+716(SB)/4, $0x3c170d84
-DATA vecConstfp16avx512<>+720(SB)/4, $0x3bc06292
-DATA vecConstfp16avx512<>+724(SB)/4, $0x3b548be3
-DATA vecConstfp16avx512<>+728(SB)/4, $0x3acb9c2b
-DATA vecConstfp16avx512<>+732(SB)/4, $0x3a27c820
-DATA vecConstfp16avx512<>+736(SB)/4, $0x396ac78a
-DATA vecConstfp16avx512<>+740(SB)/4, $0x38894783
-DATA vecConstfp16avx512<>+744(SB)/4, $0x3783e6ff
-DATA vecConstfp16avx512<>+748(SB)/4, $0x364cb149
-DATA vecConstfp16avx512<>+752(SB)/4, $0x34fc2702
-DATA vecConstfp16avx512<>+756(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+760(SB)/4, $0x3b2fe467
-DATA vecConstfp16avx512<>+764(SB)/4, $0x3b10066b
-DATA vecConstfp16avx512<>+768(SB)/4, $0x3a90a470
-DATA vecConstfp16avx512<>+772(SB)/4, $0xb8b397c2
-DATA vecConstfp16avx512<>+776(SB)/4, $0xba6914b1
-DATA vecConstfp16avx512<>+780(SB)/4, $0xba97648b
-DATA vecConstfp16avx512<>+784(SB)/4, $0xba85d71f
-DATA vecConstfp16avx512<>+788(SB)/4, $0xba3c3c30
-DATA vecConstfp16avx512<>+792(SB)/4, $0xb9dc858a
-DATA vecConstfp16avx512<>+796(SB)/4, $0xb959a635
-DATA vecConstfp16avx512<>+800(SB)/4, $0xb8b42521
-DATA vecConstfp16avx512<>+804(SB)/4, $0xb7f70bbe
-DATA vecConstfp16avx512<>+808(SB)/4, $0xb70a348f
-DATA vecConstfp16avx512<>+812(SB)/4, $0xb5f848b3
-DATA vecConstfp16avx512<>+816(SB)/4, $0xb4b02e6b
-DATA vecConstfp16avx512<>+820(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+824(SB)/4, $0xb875e991
-DATA vecConstfp16avx512<>+828(SB)/4, $0xb95e6c3e
-DATA vecConstfp16avx512<>+832(SB)/4, $0xb9a2bacb
-DATA vecConstfp16avx512<>+836(SB)/4, $0xb98a046f
-DATA vecConstfp16avx512<>+840(SB)/4, $0xb90af85e
-DATA vecConstfp16avx512<>+844(SB)/4, $0xb6ecc57e
-DATA vecConstfp16avx512<>+848(SB)/4, $0x3885f57d
-DATA vecConstfp16avx512<>+852(SB)/4, $0x38a87cc1
-DATA vecConstfp16avx512<>+856(SB)/4, $0x3888e80d
-DATA vecConstfp16avx512<>+860(SB)/4, $0x382c80a2
-DATA vecConstfp16avx512<>+864(SB)/4, $0x37af626f
-DATA vecConstfp16avx512<>+868(SB)/4, $0x37105a3f
-DATA vecConstfp16avx512<>+872(SB)/4, $0x363e9ff5
-DATA vecConstfp16avx512<>+876(SB)/4, $0x35475486
-DATA vecConstfp16avx512<>+880(SB)/4, $0x3422bd9c
-DATA vecConstfp16avx512<>+884(SB)/4, $0x00000000
-DATA vecConstfp16avx512<>+888(SB)/4, $0x403b7989
-DATA vecConstfp16avx512<>+892(SB)/4, $0xff800000
-DATA vecConstfp16avx512<>+896(SB)/4, $0x3959887c
-DATA vecConstfp16avx512<>+900(SB)/4, $0x3aa697e0
-DATA vecConstfp16avx512<>+904(SB)/4, $0x3c1e1dc4
-DATA vecConstfp16avx512<>+908(SB)/4, $0x3d63505e
-DATA vecConstfp16avx512<>+912(SB)/4, $0x3e75fe1a
-DATA vecConstfp16avx512<>+916(SB)/4, $0x3c800000
-DATA vecConstfp16avx512<>+920(SB)/4, $0x9e3779b9
-DATA vecConstfp16avx512<>+924(SB)/4, $0x3c6ef372
-DATA vecConstfp16avx512<>+928(SB)/4, $0xdaa66d2b
-DATA vecConstfp16avx512<>+932(SB)/4, $0x78dde6e4
-DATA vecConstfp16avx512<>+936(SB)/4, $0x1715609d
-DATA vecConstfp16avx512<>+940(SB)/4, $0xb54cda56
-DATA vecConstfp16avx512<>+944(SB)/4, $0x5384540f
-DATA vecConstfp16avx512<>+948(SB)/4, $0xf1bbcdc8
-DATA vecConstfp16avx512<>+952(SB)/4, $0x8ff34781
-DATA vecConstfp16avx512<>+956(SB)/4, $0x2e2ac13a
-DATA vecConstfp16avx512<>+960(SB)/4, $0xcc623af3
-DATA vecConstfp16avx512<>+964(SB)/4, $0x6a99b4ac
-DATA vecConstfp16avx512<>+968(SB)/4, $0x08d12e65
-DATA vecConstfp16avx512<>+972(SB)/4, $0xa708a81e
-DATA vecConstfp16avx512<>+976(SB)/4, $0x454021d7
-DATA vecConstfp16avx512<>+980(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+984(SB)/4, $0x85ebca6b
-DATA vecConstfp16avx512<>+988(SB)/4, $0xc2b2ae35
-DATA vecConstfp16avx512<>+992(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+996(SB)/4, $0xc6ef3720
-DATA vecConstfp16avx512<>+1000(SB)/4, $0xaa66d2b0
-DATA vecConstfp16avx512<>+1004(SB)/4, $0x8dde6e40
-GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1008
+DATA vecConstfp16avx512<>+100(SB)/4, $0x41f80000
+DATA vecConstfp16avx512<>+104(SB)/4, $0x4b400000
+DATA vecConstfp16avx512<>+108(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+112(SB)/4, $0x3e936a32
+DATA vecConstfp16avx512<>+116(SB)/4, $0x3f082145
+DATA vecConstfp16avx512<>+120(SB)/4, $0x3f35f9e8
+DATA vecConstfp16avx512<>+124(SB)/4, $0x3f543e90
+DATA vecConstfp16avx512<>+128(SB)/4, $0x3f66d8c6
+DATA vecConstfp16avx512<>+132(SB)/4, $0x3f71c7d8
+DATA vecConstfp16avx512<>+136(SB)/4, $0x3f780a15
+DATA vecConstfp16avx512<>+140(SB)/4, $0x3f7b915d
+DATA vecConstfp16avx512<>+144(SB)/4, $0x3f7d8a3b
+DATA vecConstfp16avx512<>+148(SB)/4, $0x3f7ea30e
+DATA vecConstfp16avx512<>+152(SB)/4, $0x3f7f3ed8
+DATA vecConstfp16avx512<>+156(SB)/4, $0x3f7f9522
+DATA vecConstfp16avx512<>+160(SB)/4, $0x3f7fc4e5
+DATA vecConstfp16avx512<>+164(SB)/4, $0x3f7fdf50
+DATA vecConstfp16avx512<>+168(SB)/4, $0x3f7feded
+DATA vecConstfp16avx512<>+172(SB)/4, $0x3f7ff602
+DATA vecConstfp16avx512<>+176(SB)/4, $0x3f7ffa79
+DATA vecConstfp16avx512<>+180(SB)/4, $0x3f7ffcf2
+DATA vecConstfp16avx512<>+184(SB)/4, $0x3f7ffe50
+DATA vecConstfp16avx512<>+188(SB)/4, $0x3f7fff11
+DATA vecConstfp16avx512<>+192(SB)/4, $0x3f7fff7c
+DATA vecConstfp16avx512<>+196(SB)/4, $0x3f7fffb7
+DATA vecConstfp16avx512<>+200(SB)/4, $0x3f7fffd8
+DATA vecConstfp16avx512<>+204(SB)/4, $0x3f7fffea
+DATA vecConstfp16avx512<>+208(SB)/4, $0x3f7ffff4
+DATA vecConstfp16avx512<>+212(SB)/4, $0x3f7ffff9
+DATA vecConstfp16avx512<>+216(SB)/4, $0x3f7ffffc
+DATA vecConstfp16avx512<>+220(SB)/4, $0x3f7ffffe
+DATA vecConstfp16avx512<>+224(SB)/4, $0x3f7fffff
+DATA vecConstfp16avx512<>+228(SB)/4, $0x3f7fffff
+DATA vecConstfp16avx512<>+232(SB)/4, $0x3f800000
+DATA vecConstfp16avx512<>+236(SB)/4, $0x399d888c
+DATA vecConstfp16avx512<>+240(SB)/4, $0x7fffffff
+DATA vecConstfp16avx512<>+244(SB)/4, $0x40580000
+DATA vecConstfp16avx512<>+248(SB)/4, $0xbc0e0e40
+DATA vecConstfp16avx512<>+252(SB)/4, $0x3e97b426
+DATA vecConstfp16avx512<>+256(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+260(SB)/4, $0xfc00fc00
+DATA vecConstfp16avx512<>+264(SB)/4, $0x40adcb09
+DATA vecConstfp16avx512<>+268(SB)/4, $0x3f000000
+DATA vecConstfp16avx512<>+272(SB)/4, $0x3eb7a102
+DATA vecConstfp16avx512<>+276(SB)/4, $0x3e701e49
+DATA vecConstfp16avx512<>+280(SB)/4, $0x3e0e05bb
+DATA vecConstfp16avx512<>+284(SB)/4, $0x3d9714b4
+DATA vecConstfp16avx512<>+288(SB)/4, $0x3d0fdb35
+DATA vecConstfp16avx512<>+292(SB)/4, $0x3c74526d
+DATA vecConstfp16avx512<>+296(SB)/4, $0x3bb88181
+DATA vecConstfp16avx512<>+300(SB)/4, $0x3af74280
+DATA vecConstfp16avx512<>+304(SB)/4, $0x3a12bdfa
+DATA vecConstfp16avx512<>+308(SB)/4, $0x391a0bc9
+DATA vecConstfp16avx512<>+312(SB)/4, $0x380edbd0
+DATA vecConstfp16avx512<>+316(SB)/4, $0x36e9da1c
+DATA vecConstfp16avx512<>+320(SB)/4, $0x35a8cb13
+DATA vecConstfp16avx512<>+324(SB)/4, $0x3456bf3d
+DATA vecConstfp16avx512<>+328(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+332(SB)/4, $0xbe13e931
+DATA vecConstfp16avx512<>+336(SB)/4, $0xbe0a86b6
+DATA vecConstfp16avx512<>+340(SB)/4, $0xbde3988d
+DATA vecConstfp16avx512<>+344(SB)/4, $0xbda3ff16
+DATA vecConstfp16avx512<>+348(SB)/4, $0xbd4f4cf5
+DATA vecConstfp16avx512<>+352(SB)/4, $0xbce5d7d1
+DATA vecConstfp16avx512<>+356(SB)/4, $0xbc5f862a
+DATA vecConstfp16avx512<>+360(SB)/4, $0xbbbeaae6
+DATA vecConstfp16avx512<>+364(SB)/4, $0xbb0ea78e
+DATA vecConstfp16avx512<>+368(SB)/4, $0xba3b3b00
+DATA vecConstfp16avx512<>+372(SB)/4, $0xb95788aa
+DATA vecConstfp16avx512<>+376(SB)/4, $0xb8599e88
+DATA vecConstfp16avx512<>+380(SB)/4, $0xb740b727
+DATA vecConstfp16avx512<>+384(SB)/4, $0xb615ae59
+DATA vecConstfp16avx512<>+388(SB)/4, $0xb4cbece4
+DATA vecConstfp16avx512<>+392(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+396(SB)/4, $0xb6c7db3d
+DATA vecConstfp16avx512<>+400(SB)/4, $0x3c114693
+DATA vecConstfp16avx512<>+404(SB)/4, $0x3c6eafbd
+DATA vecConstfp16avx512<>+408(SB)/4, $0x3c80fdc1
+DATA vecConstfp16avx512<>+412(SB)/4, $0x3c59678e
+DATA vecConstfp16avx512<>+416(SB)/4, $0x3c16a7bb
+DATA vecConstfp16avx512<>+420(SB)/4, $0x3bafd190
+DATA vecConstfp16avx512<>+424(SB)/4, $0x3b2ef943
+DATA vecConstfp16avx512<>+428(SB)/4, $0x3a959e44
+DATA vecConstfp16avx512<>+432(SB)/4, $0x39dcec76
+DATA vecConstfp16avx512<>+436(SB)/4, $0x390d4b81
+DATA vecConstfp16avx512<>+440(SB)/4, $0x381cefb3
+DATA vecConstfp16avx512<>+444(SB)/4, $0x37179eec
+DATA vecConstfp16avx512<>+448(SB)/4, $0x35ff2c4a
+DATA vecConstfp16avx512<>+452(SB)/4, $0x34bb365c
+DATA vecConstfp16avx512<>+456(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+460(SB)/4, $0x3b5105cb
+DATA vecConstfp16avx512<>+464(SB)/4, $0x3b276e87
+DATA vecConstfp16avx512<>+468(SB)/4, $0x3a974a0f
+DATA vecConstfp16avx512<>+472(SB)/4, $0xb99ff383
+DATA vecConstfp16avx512<>+476(SB)/4, $0xba9d88a5
+DATA vecConstfp16avx512<>+480(SB)/4, $0xbab601c3
+DATA vecConstfp16avx512<>+484(SB)/4, $0xba91120f
+DATA vecConstfp16avx512<>+488(SB)/4, $0xba352449
+DATA vecConstfp16avx512<>+492(SB)/4, $0xb9b97423
+DATA vecConstfp16avx512<>+496(SB)/4, $0xb91f2854
+DATA vecConstfp16avx512<>+500(SB)/4, $0xb867e247
+DATA vecConstfp16avx512<>+504(SB)/4, $0xb79084d0
+DATA vecConstfp16avx512<>+508(SB)/4, $0xb69aef66
+DATA vecConstfp16avx512<>+512(SB)/4, $0xb58f6658
+DATA vecConstfp16avx512<>+516(SB)/4, $0xb465cd12
+DATA vecConstfp16avx512<>+520(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+524(SB)/4, $0xb8a13146
+DATA vecConstfp16avx512<>+528(SB)/4, $0xb99061ab
+DATA vecConstfp16avx512<>+532(SB)/4, $0xb9cd0c05
+DATA vecConstfp16avx512<>+536(SB)/4, $0xb9a35d5c
+DATA vecConstfp16avx512<>+540(SB)/4, $0xb909a1bb
+DATA vecConstfp16avx512<>+544(SB)/4, $0x37de70b7
+DATA vecConstfp16avx512<>+548(SB)/4, $0x38d1074f
+DATA vecConstfp16avx512<>+552(SB)/4, $0x38d07a0b
+DATA vecConstfp16avx512<>+556(SB)/4, $0x388d07e0
+DATA vecConstfp16avx512<>+560(SB)/4, $0x3813e5ed
+DATA vecConstfp16avx512<>+564(SB)/4, $0x377c5677
+DATA vecConstfp16avx512<>+568(SB)/4, $0x36b34c9e
+DATA vecConstfp16avx512<>+572(SB)/4, $0x35d7231f
+DATA vecConstfp16avx512<>+576(SB)/4, $0x34dbd8d1
+DATA vecConstfp16avx512<>+580(SB)/4, $0x33c077a2
+DATA vecConstfp16avx512<>+584(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+588(SB)/4, $0x4030c30c
+DATA vecConstfp16avx512<>+592(SB)/4, $0x42ae0000
+DATA vecConstfp16avx512<>+596(SB)/4, $0xc2ae0000
+DATA vecConstfp16avx512<>+600(SB)/4, $0x3f800000
+DATA vecConstfp16avx512<>+604(SB)/4, $0x3f7daac3
+DATA vecConstfp16avx512<>+608(SB)/4, $0x3f7b95c2
+DATA vecConstfp16avx512<>+612(SB)/4, $0x3f79c3d3
+DATA vecConstfp16avx512<>+616(SB)/4, $0x3f7837f0
+DATA vecConstfp16avx512<>+620(SB)/4, $0x3f76f532
+DATA vecConstfp16avx512<>+624(SB)/4, $0x3f75fed7
+DATA vecConstfp16avx512<>+628(SB)/4, $0x3f75583f
+DATA vecConstfp16avx512<>+632(SB)/4, $0x3f7504f3
+DATA vecConstfp16avx512<>+636(SB)/4, $0x3f7508a4
+DATA vecConstfp16avx512<>+640(SB)/4, $0x3f75672a
+DATA vecConstfp16avx512<>+644(SB)/4, $0x3f76248c
+DATA vecConstfp16avx512<>+648(SB)/4, $0x3f7744fd
+DATA vecConstfp16avx512<>+652(SB)/4, $0x3f78ccdf
+DATA vecConstfp16avx512<>+656(SB)/4, $0x3f7ac0c7
+DATA vecConstfp16avx512<>+660(SB)/4, $0x3f7d257d
+DATA vecConstfp16avx512<>+664(SB)/4, $0x3f317218
+DATA vecConstfp16avx512<>+668(SB)/4, $0x40a3dcb1
+DATA vecConstfp16avx512<>+672(SB)/4, $0x3f000000
+DATA vecConstfp16avx512<>+676(SB)/4, $0x3ebb9b8c
+DATA vecConstfp16avx512<>+680(SB)/4, $0x3e7d64ad
+DATA vecConstfp16avx512<>+684(SB)/4, $0x3e1cb729
+DATA vecConstfp16avx512<>+688(SB)/4, $0x3db09238
+DATA vecConstfp16avx512<>+692(SB)/4, $0x3d34352b
+DATA vecConstfp16avx512<>+696(SB)/4, $0x3ca576b7
+DATA vecConstfp16avx512<>+700(SB)/4, $0x3c0776f9
+DATA vecConstfp16avx512<>+704(SB)/4, $0x3b438c00
+DATA vecConstfp16avx512<>+708(SB)/4, $0x3a758433
+DATA vecConstfp16avx512<>+712(SB)/4, $0x39840abb
+DATA vecConstfp16avx512<>+716(SB)/4, $0x386f73b6
+DATA vecConstfp16avx512<>+720(SB)/4, $0x3733fef7
+DATA vecConstfp16avx512<>+724(SB)/4, $0x35dc936d
+DATA vecConstfp16avx512<>+728(SB)/4, $0x34589e3a
+DATA vecConstfp16avx512<>+732(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+736(SB)/4, $0xbe0b757c
+DATA vecConstfp16avx512<>+740(SB)/4, $0xbe03878b
+DATA vecConstfp16avx512<>+744(SB)/4, $0xbddcc0d9
+DATA vecConstfp16avx512<>+748(SB)/4, $0xbda4f649
+DATA vecConstfp16avx512<>+752(SB)/4, $0xbd5bc41e
+DATA vecConstfp16avx512<>+756(SB)/4, $0xbd02886d
+DATA vecConstfp16avx512<>+760(SB)/4, $0xbc8a0629
+DATA vecConstfp16avx512<>+764(SB)/4, $0xbc013f90
+DATA vecConstfp16avx512<>+768(SB)/4, $0xbb5477bc
+DATA vecConstfp16avx512<>+772(SB)/4, $0xba9766f4
+DATA vecConstfp16avx512<>+776(SB)/4, $0xb9b84dba
+DATA vecConstfp16avx512<>+780(SB)/4, $0xb8bc843b
+DATA vecConstfp16avx512<>+784(SB)/4, $0xb79f47ef
+DATA vecConstfp16avx512<>+788(SB)/4, $0xb65a86ca
+DATA vecConstfp16avx512<>+792(SB)/4, $0xb4ef3d66
+DATA vecConstfp16avx512<>+796(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+800(SB)/4, $0xb6988f97
+DATA vecConstfp16avx512<>+804(SB)/4, $0x3bf64697
+DATA vecConstfp16avx512<>+808(SB)/4, $0x3c4e2fdc
+DATA vecConstfp16avx512<>+812(SB)/4, $0x3c66448b
+DATA vecConstfp16avx512<>+816(SB)/4, $0x3c4bbe7d
+DATA vecConstfp16avx512<>+820(SB)/4, $0x3c170d84
+DATA vecConstfp16avx512<>+824(SB)/4, $0x3bc06292
+DATA vecConstfp16avx512<>+828(SB)/4, $0x3b548be3
+DATA vecConstfp16avx512<>+832(SB)/4, $0x3acb9c2b
+DATA vecConstfp16avx512<>+836(SB)/4, $0x3a27c820
+DATA vecConstfp16avx512<>+840(SB)/4, $0x396ac78a
+DATA vecConstfp16avx512<>+844(SB)/4, $0x38894783
+DATA vecConstfp16avx512<>+848(SB)/4, $0x3783e6ff
+DATA vecConstfp16avx512<>+852(SB)/4, $0x364cb149
+DATA vecConstfp16avx512<>+856(SB)/4, $0x34fc2702
+DATA vecConstfp16avx512<>+860(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+864(SB)/4, $0x3b2fe467
+DATA vecConstfp16avx512<>+868(SB)/4, $0x3b10066b
+DATA vecConstfp16avx512<>+872(SB)/4, $0x3a90a470
+DATA vecConstfp16avx512<>+876(SB)/4, $0xb8b397c2
+DATA vecConstfp16avx512<>+880(SB)/4, $0xba6914b1
+DATA vecConstfp16avx512<>+884(SB)/4, $0xba97648b
+DATA vecConstfp16avx512<>+888(SB)/4, $0xba85d71f
+DATA vecConstfp16avx512<>+892(SB)/4, $0xba3c3c30
+DATA vecConstfp16avx512<>+896(SB)/4, $0xb9dc858a
+DATA vecConstfp16avx512<>+900(SB)/4, $0xb959a635
+DATA vecConstfp16avx512<>+904(SB)/4, $0xb8b42521
+DATA vecConstfp16avx512<>+908(SB)/4, $0xb7f70bbe
+DATA vecConstfp16avx512<>+912(SB)/4, $0xb70a348f
+DATA vecConstfp16avx512<>+916(SB)/4, $0xb5f848b3
+DATA vecConstfp16avx512<>+920(SB)/4, $0xb4b02e6b
+DATA vecConstfp16avx512<>+924(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+928(SB)/4, $0xb875e991
+DATA vecConstfp16avx512<>+932(SB)/4, $0xb95e6c3e
+DATA vecConstfp16avx512<>+936(SB)/4, $0xb9a2bacb
+DATA vecConstfp16avx512<>+940(SB)/4, $0xb98a046f
+DATA vecConstfp16avx512<>+944(SB)/4, $0xb90af85e
+DATA vecConstfp16avx512<>+948(SB)/4, $0xb6ecc57e
+DATA vecConstfp16avx512<>+952(SB)/4, $0x3885f57d
+DATA vecConstfp16avx512<>+956(SB)/4, $0x38a87cc1
+DATA vecConstfp16avx512<>+960(SB)/4, $0x3888e80d
+DATA vecConstfp16avx512<>+964(SB)/4, $0x382c80a2
+DATA vecConstfp16avx512<>+968(SB)/4, $0x37af626f
+DATA vecConstfp16avx512<>+972(SB)/4, $0x37105a3f
+DATA vecConstfp16avx512<>+976(SB)/4, $0x363e9ff5
+DATA vecConstfp16avx512<>+980(SB)/4, $0x35475486
+DATA vecConstfp16avx512<>+984(SB)/4, $0x3422bd9c
+DATA vecConstfp16avx512<>+988(SB)/4, $0x00000000
+DATA vecConstfp16avx512<>+992(SB)/4, $0x403b7989
+DATA vecConstfp16avx512<>+996(SB)/4, $0xff800000
+DATA vecConstfp16avx512<>+1000(SB)/4, $0x3d671203
+DATA vecConstfp16avx512<>+1004(SB)/4, $0x3e75f858
+DATA vecConstfp16avx512<>+1008(SB)/4, $0x3f317219
+DATA vecConstfp16avx512<>+1012(SB)/4, $0x3c800000
+DATA vecConstfp16avx512<>+1016(SB)/4, $0x9e3779b9
+DATA vecConstfp16avx512<>+1020(SB)/4, $0x3c6ef372
+DATA vecConstfp16avx512<>+1024(SB)/4, $0xdaa66d2b
+DATA vecConstfp16avx512<>+1028(SB)/4, $0x78dde6e4
+DATA vecConstfp16avx512<>+1032(SB)/4, $0x1715609d
+DATA vecConstfp16avx512<>+1036(SB)/4, $0xb54cda56
+DATA vecConstfp16avx512<>+1040(SB)/4, $0x5384540f
+DATA vecConstfp16avx512<>+1044(SB)/4, $0xf1bbcdc8
+DATA vecConstfp16avx512<>+1048(SB)/4, $0x8ff34781
+DATA vecConstfp16avx512<>+1052(SB)/4, $0x2e2ac13a
+DATA vecConstfp16avx512<>+1056(SB)/4, $0xcc623af3
+DATA vecConstfp16avx512<>+1060(SB)/4, $0x6a99b4ac
+DATA vecConstfp16avx512<>+1064(SB)/4, $0x08d12e65
+DATA vecConstfp16avx512<>+1068(SB)/4, $0xa708a81e
+DATA vecConstfp16avx512<>+1072(SB)/4, $0x454021d7
+DATA vecConstfp16avx512<>+1076(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+1080(SB)/4, $0x85ebca6b
+DATA vecConstfp16avx512<>+1084(SB)/4, $0xc2b2ae35
+DATA vecConstfp16avx512<>+1088(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+1092(SB)/4, $0xc6ef3720
+DATA vecConstfp16avx512<>+1096(SB)/4, $0xaa66d2b0
+DATA vecConstfp16avx512<>+1100(SB)/4, $0x8dde6e40
+GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1104

@@ -55,17 +55,6 @@ var exp2m1F64 = []float64{
 }
 
 // (2^f - 1) / f on [0, 1].
-// Degree 5, weighted error 2^-25.2.
-var exp2upF32 = []float64{
-	0x1.62e43p-01,
-	0x1.ebfc34p-03,
-	0x1.c6a0bcp-05,
-	0x1.3c3b88p-07,
-	0x1.4d2fcp-10,
-	0x1.b310f8p-13,
-}
-
-// (2^f - 1) / f on [0, 1].
 // Degree 10, weighted error 2^-53.6.
 var exp2upF64 = []float64{
 	0x1.62e42fefa39efp-01,
@@ -102,6 +91,22 @@ var exp2m1EighthsF32 = []float64{
 	0x1.62e43p-01,
 	0x1.ec0c32p-03,
 	0x1.c6cp-05,
+}
+
+// (2^f - 1) / f on [0, 1/16].
+// Degree 2, weighted error 2^-22.9.
+var exp2upSixteenthsF32 = []float64{
+	0x1.62e432p-01,
+	0x1.ebf0bp-03,
+	0x1.ce2406p-05,
+}
+
+// tanh(f 8/27) / f on [-1/2, 1/2], in powers of f^2.
+// Degree 2, weighted error 2^-24.5.
+var tanhStepF32 = []float64{
+	0x1.2f684cp-02,
+	-0x1.1c1c8p-07,
+	0x1.3b1118p-12,
 }
 
 // -log2(erfc(x)) / x on [0, 4].

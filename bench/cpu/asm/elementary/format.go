@@ -20,20 +20,24 @@ type Format struct {
 	// The argument at which tanh is 1 to all digits.
 	TanhMax float64
 
-	ExpQ, Exp2m1, Exp2up, Erf, Gelu []float64
-	ErfMax, geluFitted              float64
+	ExpQ, Exp2m1, Erf, Gelu []float64
+	ErfMax, geluFitted      float64
+
+	// Of Float64 alone.
+	Exp2up []float64
 
 	// Of Float32 alone, for lookups.
-	ExpQEighths, ExpQSixteenths, Exp2m1Eighths []float64
-	GeluTail, GeluTanhTail                     map[int]Pieces // by their number
+	ExpQEighths, ExpQSixteenths, Exp2m1Eighths, Exp2upSixteenths, TanhStep []float64
+	GeluTail, GeluTanhTail                                                 map[int]Pieces // by their number
 }
 
 var Float32 = Format{
 	Mantissa: 23, Bias: 127,
 	Ln2Hi: 355.0 / 512, Ln2Lo: math.Ln2 - 355.0/512,
 	ExpMax: 89, ExpMin: -104, TanhMax: 10,
-	ExpQ: expQF32, Exp2m1: exp2m1F32, Exp2up: exp2upF32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
+	ExpQ: expQF32, Exp2m1: exp2m1F32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
 	ExpQEighths: expQEighthsF32, ExpQSixteenths: expQSixteenthsF32, Exp2m1Eighths: exp2m1EighthsF32,
+	Exp2upSixteenths: exp2upSixteenthsF32, TanhStep: tanhStepF32,
 	GeluTail:     map[int]Pieces{8: geluTail8F32, 16: geluTail16F32},
 	GeluTanhTail: map[int]Pieces{8: geluTanhTail8F32, 16: geluTanhTail16F32},
 }
@@ -44,6 +48,10 @@ var Float64 = Format{
 	ExpMax: 710, ExpMin: -746, TanhMax: 20,
 	ExpQ: expQF64, Exp2m1: exp2m1F64, Exp2up: exp2upF64, Erf: erfF64, ErfMax: 6, Gelu: geluF64, geluFitted: 8.5,
 }
+
+// TanhSteps is the number of steps in 1 between arguments whose tanh is looked up: at 31 steps it is 1 to all digits of
+// Float32. What is between comes by tanh(a + b) = (tanh a + tanh b) / (1 + tanh a tanh b).
+const TanhSteps = 27. / 8
 
 // Pieces is a function of x >= 0 by pieces, of which the last is 0: see fit/pieces.go.
 type Pieces struct {

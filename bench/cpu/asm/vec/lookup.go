@@ -77,6 +77,9 @@ func (g *gen) powerOfParts(t reg.Register) reg.Register {
 	return p
 }
 
+// powerBelow2 is 2^(j/lanes) of magic + n, without the whole part of n.
+func (g *gen) powerBelow2(t reg.Register) reg.Register { return g.lookup(g.powers(), t) }
+
 // expByParts is e^x = 2^n + 2^n (e^r - 1), |r| <= ln2/16 or, with AVX-512, ln2/32. There it takes ln2 as
 // one number, whose error makes one of 3e-9 |x| of the result.
 func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
@@ -89,10 +92,49 @@ func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
 	return g.timesPower(x, append([]float64{1}, g.ExpQSixteenths...), g.powerOfParts, t)
 }
 
+// looksUpTanh tells whether tanh does, in two vectors of AVX-512.
+func (g *gen) looksUpTanh() bool { return g.looksUp() && g.wide() }
+
+// tanhSteps are tanh of the first steps, lower half and upper.
+func (g *gen) tanhSteps() [][]uint64 {
+	steps := make([][]uint64, 2)
+	for j := range 2 * g.lanes() {
+		at := math.Tanh(float64(j) / elementary.TanhSteps)
+		steps[j/g.lanes()] = append(steps[j/g.lanes()], uint64(math.Float32bits(float32(at))))
+	}
+	return steps
+}
+
+// tanhBySteps is (T + s) / (1 + T s), where T is tanh of n steps, s that of what is left of |x|. The sign of x comes with
+// an instruction that takes the lesser magnitude, which is that of tanh.
+func (g *gen) tanhBySteps(x reg.Register) reg.Register {
+	f := g.vector()
+	g.op("VAND", g.magnitude(), x, f)
+	g.op("VMUL", g.num(elementary.TanhSteps), f, f)
+	g.op("VMIN", f, g.pinned[uint64(g.lastStep())], f)
+	t, left := g.splitBinary(f, g.piecesMagic())
+	square := g.vector()
+	g.op("VMUL", left, left, square)
+	s := g.horner(g.TanhStep, square)
+	g.op("VMUL", left, s, s)
+	steps := g.tanhSteps()
+	g.emit("VPERMI2PS", g.vectorOf(steps[1]), g.vectorOf(steps[0]), t)
+	sum, d := g.vector(), g.vector()
+	g.op("VADD", s, t, sum)
+	g.set(g.num(1), d)
+	g.op("VFMADD231", s, t, d)
+	g.op("VDIV", d, sum, sum)
+	const leastMagnitude = 2
+	g.op("VRANGE", immediate(leastMagnitude), sum, x, sum)
+	return sum
+}
+
+func (g *gen) lastStep() konst { return g.num(float64(2*g.lanes() - 1)) }
+
 // scaledExp is e^x = 2^(n - j/16) (2^(j/16) + 2^(j/16) (e^r - 1)), by an instruction that scales by any power of two.
 func (g *gen) scaledExp(x reg.Register) reg.Register {
 	t, n := g.split(x, g.powerMagic(), plus)
-	p := g.timesPower(x, append([]float64{1}, g.ExpQSixteenths...), func(t reg.Register) reg.Register { return g.lookup(g.powers(), t) }, t)
+	p := g.timesPower(x, append([]float64{1}, g.ExpQSixteenths...), g.powerBelow2, t)
 	g.op("VSCALEF", n, p, p) // by the whole part of n
 	return p
 }
@@ -101,6 +143,13 @@ func (g *gen) scaledExp(x reg.Register) reg.Register {
 func (g *gen) exp2ByParts(y reg.Register) reg.Register {
 	t, f := g.splitBinary(y, g.powerMagic())
 	return g.timesPower(f, g.Exp2m1Eighths, g.powerOfParts, t)
+}
+
+// exp2FractionByParts is 2^(y - floor(y)) = 2^(j/16) 2^f with 0 <= f < 1/16: what comes before it is rounded down.
+func (g *gen) exp2FractionByParts(y reg.Register) reg.Register {
+	t := g.vector()
+	g.emit("VADDPS_RD_SAE", y, g.pinned[uint64(g.powerMagic())], t)
+	return g.timesPower(g.aboveFloor(y, 4), g.Exp2upSixteenths, g.powerBelow2, t)
 }
 
 // timesPower is p (1 + f C(f)) with the power p of magic + n.

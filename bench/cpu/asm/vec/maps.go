@@ -59,11 +59,7 @@ func (g *gen) maps() {
 	if g.size == 4 {
 		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail[g.lanes()])
 	}
-	tanh := []konst{g.num(g.TanhMax), magic}
-	if g.wide() {
-		q := g.twiceExpQ()
-		tanh = append(tanh, g.num(1), g.num(2), g.num(q[len(q)-1]))
-	}
+	tanh, tanhRows := g.tanhPins()
 	powerPins, powerRows := g.powerPins()
 	exp, expRows := g.expPins()
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
@@ -78,7 +74,7 @@ func (g *gen) maps() {
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: exp, held: expRows, near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
 		{name: "Erf", noHalf: true, unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
-		{name: "Tanh", unroll: 4, pins: tanh, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
+		{name: "Tanh", unroll: 4, pins: tanh, held: tanhRows, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: relu, bits: g.reluOfBits, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
 		{name: "Silu", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},

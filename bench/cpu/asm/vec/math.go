@@ -183,22 +183,36 @@ func (g *gen) power(x reg.Register, s sign) reg.Register {
 // softmax, two instructions less than expNonPositive. Small results are as there. AVX-512 takes
 // 2^x = 2^floor(x) 2^f with f = x - floor(x), each factor by an instruction that knows -Inf.
 func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
-	if g.wide() {
-		const floor = 1
-		f := g.vector()
-		g.op("VREDUCE", operand.U8(floor), x, f)
-		p := g.horner(append([]float64{1}, g.Exp2up...), f)
-		g.op("VSCALEF", x, p, p)
-		return p
+	if !g.wide() {
+		g.op("VMAX", x, g.pinned[uint64(g.exp2MinFlushed())], x)
+		return g.exp2(x)
 	}
-	g.op("VMAX", x, g.pinned[uint64(g.exp2MinFlushed())], x)
-	return g.exp2(x)
+	var p reg.Register
+	if g.looksUp() {
+		p = g.exp2FractionByParts(x)
+	} else {
+		p = g.horner(append([]float64{1}, g.Exp2up...), g.aboveFloor(x, 0))
+	}
+	g.op("VSCALEF", x, p, p)
+	return p
+}
+
+// aboveFloor is how far x is above the next multiple of 2^-bits, and 0 for -Inf.
+func (g *gen) aboveFloor(x reg.Register, bits int) reg.Register {
+	const floor = 1
+	f := g.vector()
+	g.op("VREDUCE", operand.U8(bits<<4|floor), x, f)
+	return f
 }
 
 // pinExp2NonPositive keeps what exp2NonPositive needs in registers.
 func (g *gen) pinExp2NonPositive() {
-	if !g.wide() {
+	switch {
+	case !g.wide():
 		g.pin(g.exp2MinFlushed(), g.powerMagic())
+	case g.looksUp():
+		g.pin(g.powerMagic())
+		g.hold(g.powers())
 	}
 }
 
@@ -234,6 +248,9 @@ func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 // tanh is E/(E+2) with E = e^2|x| - 1 = 2^n s + (2^n - 1): small arguments keep
 // their relative precision. s = e^2r - 1 = 2r + r^2 Q(r), r = |x| - n ln2/2.
 func (g *gen) tanh(x reg.Register) reg.Register {
+	if g.looksUpTanh() {
+		return g.tanhBySteps(x)
+	}
 	r := g.clampMagnitude(x, g.num(g.TanhMax))
 	t, n := g.nearest(r, 2*math.Log2E, g.num(g.Magic()), plus)
 	g.less(n, g.num(math.Ln2/2), r, plus)
@@ -258,6 +275,19 @@ func (g *gen) twiceExpQ() []float64 {
 		q[i] = math.Ldexp(q[i], i+2)
 	}
 	return q
+}
+
+// tanhPins are what tanh needs in registers, and some of what it would load for each vector, where there is room.
+func (g *gen) tanhPins() (pins []konst, held [][]uint64) {
+	if g.looksUpTanh() {
+		return []konst{g.lastStep(), g.piecesMagic(), g.num(1)}, g.tanhSteps()
+	}
+	pins = []konst{g.num(g.TanhMax), g.num(g.Magic())}
+	if g.wide() {
+		q := g.twiceExpQ()
+		pins = append(pins, g.num(1), g.num(2), g.num(q[len(q)-1]))
+	}
+	return pins, nil
 }
 
 // erfOf is 1 - 2^y with y = -|x| H(|x|) <= 0: again E = 2^n s + (2^n - 1).
@@ -299,22 +329,23 @@ func (g *gen) geluPins() (pins []konst, held [][]uint64) {
 // siluOf is x / (1 + e^-x), and 0 where e^-x is no normal number.
 func (g *gen) siluOf(x reg.Register) reg.Register {
 	least, most := g.pinned[uint64(g.num(-g.SigmoidMax()))], g.pinned[uint64(g.num(g.SigmoidMax()))]
-	c := g.vector()
-	g.op("VMAX", x, least, c)
-	g.op("VMIN", c, most, c)
-	q := g.oneOver1Plus(g.power(c, minus))
+	bounded := g.vector()
+	g.op("VMAX", x, least, bounded)
+	g.op("VMIN", bounded, most, bounded)
+	t := g.power(bounded, minus)
+	g.op("VADD", g.num(1), t, t)
 	const notLessOrEqual = 6 // which NaN is
 	if g.wide() {
 		above := g.K()
 		g.op("VCMP", immediate(notLessOrEqual), least, x, above)
-		g.emit("VMULP"+g.mnemonic+"_Z", x, q, above, q)
-		return q
+		g.emit("VDIVP"+g.mnemonic+"_Z", t, x, above, t)
+		return t
 	}
 	above := g.vector()
 	g.op("VCMP", immediate(notLessOrEqual), least, x, above)
-	g.op("VMUL", x, q, q)
-	g.op("VAND", above, q, q)
-	return q
+	g.op("VDIV", t, x, t)
+	g.op("VAND", above, t, t)
+	return t
 }
 
 // geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-|z| = 2^(|x| (c1 + c3 x^2)) and
@@ -345,30 +376,13 @@ func (g *gen) sigmoid(x reg.Register) reg.Register {
 	return g.oneOver1Plus(g.power(x, minus))
 }
 
-// oneOver1Plus is 1 / (1 + t) for t from 0 to where that is no normal number, and overwrites t; 1 must be pinned. A division
-// takes 16 cycles for 16 numbers on some: AVX-512 has an estimate of 14 bits, of which each step of Newton's
-// method doubles the number.
+// oneOver1Plus is 1 / (1 + t), and overwrites t; 1 must be pinned. A division goes beside all else, in a unit of its own:
+// Zen 4 takes 6 cycles for 16 numbers, and an estimate, made as good, as many of the multipliers' that the exponential
+// waits for.
 func (g *gen) oneOver1Plus(t reg.Register) reg.Register {
-	inverse := g.vector()
 	g.op("VADD", g.num(1), t, t)
-	if !g.wide() {
-		g.op("VDIV", t, g.pinned[uint64(g.num(1))], inverse)
-		return inverse
-	}
-	g.emit("VRCP14P"+g.mnemonic, t, inverse)
-	for bits := 14; bits <= g.Mantissa; bits *= 2 {
-		inverse = g.newton(inverse, t)
-	}
-	return inverse
-}
-
-// newton is 1/d to twice the bits: inverse + inverse (1 - d inverse).
-func (g *gen) newton(inverse, d reg.Register) reg.VecVirtual {
-	rest := g.vector()
-	g.set(g.num(1), rest)
-	g.op("VFNMADD231", inverse, d, rest)
-	g.op("VFMADD213", inverse, inverse, rest)
-	return rest
+	g.op("VDIV", t, g.pinned[uint64(g.num(1))], t)
+	return t
 }
 
 // relu is max(x, 0), and NaN for NaN. 0 must be pinned.

@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"math/big"
+
+	"hwcal/bench/cpu/asm/elementary"
 )
 
 // targets lists the fits. The lowest coefficient comes first.
@@ -11,7 +13,8 @@ import (
 //     its relative precision near 0.
 //
 //   - exp2m1: 2^f - 1 = f R(f). Error relative to R, so that erf keeps
-//     its relative precision near 0. exp2up: the same above 0, where f = y - floor(y) lies.
+//     its relative precision near 0. exp2up, exp2upSixteenths: the same above 0, where f = y - floor(y)
+//     lies, or what is above a multiple of 1/16.
 //
 //   - erf: erf(x) = 1 - 2^(-x H(x)), H(x) = -log2(erfc(x))/x. A relative error d
 //     of erf comes from an error of x ln2 erfc(x)/erf(x) dH.
@@ -21,6 +24,8 @@ import (
 //
 //   - expQEighths, expQSixteenths, exp2m1Eighths: expQ and exp2m1 where n is a multiple of 1/8 or 1/16.
 //     Error relative to the power, which is 1 here.
+//
+//   - tanhStep: tanh by the addition theorem, see elementary.TanhSteps. Relative error.
 //
 // The polynomials of erf and gelu are in powers of x, badly conditioned for large x
 // but exact near 0: what errors do is as large as the weight, which decays faster.
@@ -32,11 +37,12 @@ var targets = []target{
 	{"expQF64", "(e^r - 1 - r) / r^2 on [-ln2/2, ln2/2].", expQ, expQWeight, -0.34658, 0.34658, 64, 9},
 	{"exp2m1F32", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 32, 5},
 	{"exp2m1F64", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 64, 10},
-	{"exp2upF32", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 32, 5},
 	{"exp2upF64", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 64, 10},
 	{"expQEighthsF32", "(e^r - 1 - r) / r^2 on [-ln2/16, ln2/16].", expQ, square, -0.043323, 0.043323, 32, 2},
 	{"expQSixteenthsF32", "(e^r - 1 - r) / r^2 on [-ln2/32, ln2/32].", expQ, square, -0.021662, 0.021662, 32, 1},
 	{"exp2m1EighthsF32", "(2^f - 1) / f on [-1/16, 1/16].", exp2m1, magnitude, -1. / 16, 1. / 16, 32, 2},
+	{"exp2upSixteenthsF32", "(2^f - 1) / f on [0, 1/16].", exp2m1, inverse(exp2m1), 0, 1. / 16, 32, 2},
+	{"tanhStepF32", "tanh(f 8/27) / f on [-1/2, 1/2], in powers of f^2.", tanhStep, inverse(tanhStep), 0, 1. / 4, 32, 2},
 	{"erfF32", "-log2(erfc(x)) / x on [0, 4].", erfExponent, erfWeight, 0, 4, 32, 9},
 	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24},
 	{"geluF32", "1 - log2(erfc(x / sqrt(2))) on [0, 5.75].", geluExponent, geluWeight, 0, 5.75, 32, 8},
@@ -85,6 +91,16 @@ func exp2m1(f *big.Float) *big.Float {
 		return ln2
 	}
 	return quo(sub(exp(mul(f, ln2)), num(1)), f)
+}
+
+func tanhStep(square *big.Float) *big.Float {
+	step := quo(num(1), num(elementary.TanhSteps))
+	if square.Sign() == 0 {
+		return step
+	}
+	f := new(big.Float).SetPrec(precision).Sqrt(square)
+	e := exp(mul(num(2), mul(f, step)))
+	return quo(quo(sub(e, num(1)), add(e, num(1))), f)
 }
 
 func erfExponent(x *big.Float) *big.Float {
