@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"math"
+
 	"hwcal/bench"
 	"hwcal/schema"
 )
@@ -43,12 +45,15 @@ func finishHalf(ws *workspace, c bench.Chain, nr int) (finish, error) {
 
 // finishHalfIn does so to memory other than that of the chain's output.
 func finishHalfIn(ws *workspace, c bench.Chain, nr int, out []uint16) (finish, error) {
-	half := halfKernelsFor(ws.dtype, ws.isa)
-	steps, err := newHalfSteps(ws, half, c[1:])
+	half, width := halfKernelsFor(ws.dtype, ws.isa), widthOf(c.Output())
+	if f := finishColumns(ws, half, c[1:], nr, out); f != nil {
+		return f, nil
+	}
+	steps, err := newSteps[float32](ws, c[1:])
 	if err != nil {
 		return nil, err
 	}
-	epi, width := epilogueOf(steps), widthOf(c.Output())
+	epi := epilogueOf(steps)
 	return func(sums []byte, i0, j0, m, n int) {
 		tile, to := as[float32](sums), out[i0*width+j0:][:(m-1)*width+n]
 		if epi != nil {
@@ -58,25 +63,27 @@ func finishHalfIn(ws *workspace, c bench.Chain, nr int, out []uint16) (finish, e
 	}, nil
 }
 
-// newHalfSteps cuts a chain into steps as newSteps does. A matrix that is added comes
-// in 16 bits.
-func newHalfSteps(ws *workspace, half halfKernels, c bench.Chain) ([]step[float32], error) {
-	for i, op := range c {
-		if op.Name != "add" {
-			continue
-		}
-		before, err := newSteps[float32](ws, c[:i])
-		if err != nil {
-			return nil, err
-		}
-		y, width := halves(ws, op.In[1]), widthOf(op.Out)
-		add := func(dst []float32, ldd int, src []float32, lds, i0, j0, m, n int) {
-			from := y[i0*width+j0:][:(m-1)*width+n]
-			_, _ = dst[(m-1)*ldd+n-1], src[(m-1)*lds+n-1]
-			half.addTo(&dst[0], &src[0], &from[0], ldd, lds, width, m, n, 0, 0, cached)
-		}
-		after, err := newHalfSteps(ws, half, c[i+1:])
-		return append(append(before, add), after...), err
+// finishColumns adds a bias and rounds in one pass, and between them does what such a pass can; nil if the chain is
+// another.
+func finishColumns(ws *workspace, half halfKernels, c bench.Chain, nr int, out []uint16) finish {
+	var residual []uint16
+	floor := float32(math.Inf(-1))
+	switch c.String() {
+	case "bias":
+	case "bias+relu":
+		floor = 0
+	case "bias+add":
+		residual = halves(ws, c[1].In[1])
+	default:
+		return nil
 	}
-	return newSteps[float32](ws, c)
+	bias, width := data[float32](ws, c[0].In[1]), widthOf(c.Output())
+	return func(sums []byte, i0, j0, m, n int) {
+		tile, at, size := as[float32](sums)[:(m-1)*nr+n], i0*width+j0, (m-1)*width+n
+		var y *uint16
+		if residual != nil {
+			y = &residual[at:][:size][0]
+		}
+		half.finishCols(&out[at:][:size][0], &tile[0], &bias[j0:][:n][0], y, width, nr, width, m, n, floor)
+	}
 }

@@ -87,10 +87,11 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights func() []
 	out, pixels := halves(ws, c.Output()), pixelsOf(c.Output())
 	return weights, func(sums []byte, channel, at, m, n int) {
 		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
+		var y *uint16
 		if residual != nil {
-			half.addTo(&tile[0], &tile[0], &residual[at:][:len(to)][0], nr, nr, pixels, m, n, 0, 0, cached)
+			y = &residual[at:][:len(to)][0]
 		}
-		half.finish(&to[0], &tile[0], &p.bias[channel:][:m][0], pixels, nr, m, n, floor)
+		half.finishRows(&to[0], &tile[0], &p.bias[channel:][:m][0], y, pixels, nr, pixels, m, n, floor)
 	}
 }
 

@@ -151,10 +151,6 @@ next:
 // func roundBF16AVX512(dst *uint16, src *float32, ldd int, lds int, m int, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·roundBF16AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), DX
-	MOVQ         src+8(FP), BX
-	MOVQ         ldd+16(FP), SI
-	MOVQ         lds+24(FP), DI
 	MOVL         $0x00010000, AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Z0
@@ -168,6 +164,10 @@ TEXT ·roundBF16AVX512(SB), NOSPLIT, $0-48
 	VMOVD        AX, X3
 	VPBROADCASTD X3, Z3
 	VMOVDQU64    quarters<>+0(SB), Z4
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+16(FP), SI
+	MOVQ         lds+24(FP), DI
 	MOVQ         m+32(FP), R8
 	MOVQ         n+40(FP), R9
 
@@ -357,12 +357,6 @@ next:
 // func roundAheadBF16AVX512(dst *uint16, src *float32, ldd int, lds int, m int, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·roundAheadBF16AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), DX
-	MOVQ         src+8(FP), BX
-	MOVQ         ldd+16(FP), SI
-	MOVQ         lds+24(FP), DI
-	MOVQ         n+40(FP), R8
-	LEAQ         (DX)(R8*2), R8
 	MOVL         $0x00010000, AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Z0
@@ -376,6 +370,12 @@ TEXT ·roundAheadBF16AVX512(SB), NOSPLIT, $0-48
 	VMOVD        AX, X3
 	VPBROADCASTD X3, Z3
 	VMOVDQU64    quarters<>+0(SB), Z4
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+16(FP), SI
+	MOVQ         lds+24(FP), DI
+	MOVQ         n+40(FP), R8
+	LEAQ         (DX)(R8*2), R8
 	MOVQ         m+32(FP), R9
 	MOVQ         n+40(FP), R10
 
@@ -579,15 +579,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func finishBF16AVX512(dst *uint16, src *float32, bias *float32, ldd int, lds int, m int, n int, floor float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·finishBF16AVX512(SB), NOSPLIT, $0-60
-	MOVQ         dst+0(FP), DX
-	MOVQ         src+8(FP), BX
-	MOVQ         ldd+24(FP), SI
-	MOVQ         lds+32(FP), DI
-	VBROADCASTSS floor+56(FP), Z31
-	MOVQ         bias+16(FP), R8
+// func finishRowsBF16AVX512(dst *uint16, src *float32, bias *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·finishRowsBF16AVX512(SB), NOSPLIT, $0-76
 	MOVL         $0x00010000, AX
 	VMOVD        AX, X0
 	VPBROADCASTD X0, Z0
@@ -601,8 +595,116 @@ TEXT ·finishBF16AVX512(SB), NOSPLIT, $0-60
 	VMOVD        AX, X3
 	VPBROADCASTD X3, Z3
 	VMOVDQU64    quarters<>+0(SB), Z4
-	MOVQ         m+40(FP), R9
-	MOVQ         n+48(FP), R10
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	VBROADCASTSS floor+72(FP), Z31
+	MOVQ         bias+16(FP), R8
+	MOVQ         y+24(FP), R9
+	MOVQ         ldy+48(FP), R10
+	TESTQ        R9, R9
+	JZ           alone
+	MOVQ         m+56(FP), R11
+	MOVQ         n+64(FP), R12
+
+addrow:
+	MOVQ R12, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  addseveraldone
+
+addseveral:
+	VMOVUPS     (BX)(AX*4), Z5
+	VADDPS.BCST (R8), Z5, Z5
+	VPMOVZXWD   (R9)(AX*2), Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z5, Z5
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z5, Z31, Z5
+	VPTESTMD    Z0, Z5, K1
+	VCMPPS      $0x03, Z5, Z5, K2
+	VPADDD      Z1, Z5, Z6
+	VPADDD      Z2, Z6, K1, Z6
+	VPORD       Z3, Z5, K2, Z6
+	VPSRLD      $0x10, Z6, Z6
+	VMOVUPS     64(BX)(AX*4), Z5
+	VADDPS.BCST (R8), Z5, Z5
+	VPMOVZXWD   32(R9)(AX*2), Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z5, Z5
+	VMAXPS      Z5, Z31, Z5
+	VPTESTMD    Z0, Z5, K1
+	VCMPPS      $0x03, Z5, Z5, K2
+	VPADDD      Z1, Z5, Z7
+	VPADDD      Z2, Z7, K1, Z7
+	VPORD       Z3, Z5, K2, Z7
+	VPSRLD      $0x10, Z7, Z7
+	VPACKUSDW   Z7, Z6, Z6
+	VPERMQ      Z6, Z4, Z6
+	VMOVDQU64   Z6, (DX)(AX*2)
+	ADDQ        $+32, AX
+	SUBQ        $+32, CX
+	JGE         addseveral
+
+addseveraldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  addonedone
+
+addone:
+	VMOVUPS     (BX)(AX*4), Z5
+	VADDPS.BCST (R8), Z5, Z5
+	VPMOVZXWD   (R9)(AX*2), Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z5, Z5
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z5, Z31, Z5
+	VPTESTMD    Z0, Z5, K1
+	VCMPPS      $0x03, Z5, Z5, K2
+	VPADDD      Z1, Z5, Z6
+	VPADDD      Z2, Z6, K1, Z6
+	VPORD       Z3, Z5, K2, Z6
+	VPSRLD      $0x10, Z6, Z6
+	VPMOVDW     Z6, (DX)(AX*2)
+	ADDQ        $+16, AX
+	SUBQ        $+16, CX
+	JGE         addone
+
+addonedone:
+	ADDQ        $+16, CX
+	JZ          addnext
+	MOVL        $0xffffffff, R13
+	BZHIL       CX, R13, R13
+	KMOVD       R13, K1
+	VMOVUPS.Z   (BX)(AX*4), K1, Z5
+	VADDPS.BCST (R8), Z5, Z5
+	VPMOVZXWD.Z (R9)(AX*2), K1, Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z5, Z5
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z5, Z31, Z5
+	VPTESTMD    Z0, Z5, K2
+	VCMPPS      $0x03, Z5, Z5, K3
+	VPADDD      Z1, Z5, Z6
+	VPADDD      Z2, Z6, K2, Z6
+	VPORD       Z3, Z5, K3, Z6
+	VPSRLD      $0x10, Z6, Z6
+	VPMOVDW     Z6, K1, (DX)(AX*2)
+
+addnext:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	ADDQ $0x04, R8
+	LEAQ (R9)(R10*2), R9
+	DECQ R11
+	JNZ  addrow
+	VZEROUPPER
+	RET
+
+alone:
+	MOVQ m+56(FP), R9
+	MOVQ n+64(FP), R10
 
 row:
 	MOVQ R10, CX
@@ -682,17 +784,96 @@ next:
 	VZEROUPPER
 	RET
 
-// func finishBF16AVX512BF16(dst *uint16, src *float32, bias *float32, ldd int, lds int, m int, n int, floor float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·finishBF16AVX512BF16(SB), NOSPLIT, $0-60
+// func finishRowsBF16AVX512BF16(dst *uint16, src *float32, bias *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·finishRowsBF16AVX512BF16(SB), NOSPLIT, $0-76
 	MOVQ         dst+0(FP), DX
 	MOVQ         src+8(FP), BX
-	MOVQ         ldd+24(FP), SI
-	MOVQ         lds+32(FP), DI
-	VBROADCASTSS floor+56(FP), Z31
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	VBROADCASTSS floor+72(FP), Z31
 	MOVQ         bias+16(FP), R8
-	MOVQ         m+40(FP), R9
-	MOVQ         n+48(FP), R10
+	MOVQ         y+24(FP), R9
+	MOVQ         ldy+48(FP), R10
+	TESTQ        R9, R9
+	JZ           alone
+	MOVQ         m+56(FP), R11
+	MOVQ         n+64(FP), R12
+
+addrow:
+	MOVQ R12, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  addseveraldone
+
+addseveral:
+	VMOVUPS     (BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VPMOVZXWD   (R9)(AX*2), Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	VMOVUPS     64(BX)(AX*4), Z1
+	VADDPS.BCST (R8), Z1, Z1
+	VPMOVZXWD   32(R9)(AX*2), Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z1, Z1
+	VMAXPS      Z1, Z31, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNE2PS2BF16 Z0, Z1, Z2
+	VMOVDQU16   Z2, (DX)(AX*2)
+	ADDQ        $+32, AX
+	SUBQ        $+32, CX
+	JGE         addseveral
+
+addseveraldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  addonedone
+
+addone:
+	VMOVUPS     (BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VPMOVZXWD   (R9)(AX*2), Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16   Y2, (DX)(AX*2)
+	ADDQ        $+16, AX
+	SUBQ        $+16, CX
+	JGE         addone
+
+addonedone:
+	ADDQ        $+16, CX
+	JZ          addnext
+	MOVL        $0xffffffff, R13
+	BZHIL       CX, R13, R13
+	KMOVD       R13, K1
+	VMOVUPS.Z   (BX)(AX*4), K1, Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VPMOVZXWD.Z (R9)(AX*2), K1, Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16   Y2, K1, (DX)(AX*2)
+
+addnext:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	ADDQ $0x04, R8
+	LEAQ (R9)(R10*2), R9
+	DECQ R11
+	JNZ  addrow
+	VZEROUPPER
+	RET
+
+alone:
+	MOVQ m+56(FP), R9
+	MOVQ n+64(FP), R10
 
 row:
 	MOVQ R10, CX
@@ -702,9 +883,9 @@ row:
 
 several:
 	VMOVUPS     (BX)(AX*4), Z0
-	VMOVUPS     64(BX)(AX*4), Z1
 	VADDPS.BCST (R8), Z0, Z0
 	VMAXPS      Z0, Z31, Z0
+	VMOVUPS     64(BX)(AX*4), Z1
 	VADDPS.BCST (R8), Z1, Z1
 	VMAXPS      Z1, Z31, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNE2PS2BF16 Z0, Z1, Z2
@@ -749,17 +930,103 @@ next:
 	VZEROUPPER
 	RET
 
-// func finishFP16AVX512(dst *uint16, src *float32, bias *float32, ldd int, lds int, m int, n int, floor float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·finishFP16AVX512(SB), NOSPLIT, $0-60
+// func finishRowsFP16AVX512(dst *uint16, src *float32, bias *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·finishRowsFP16AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst+0(FP), DX
 	MOVQ         src+8(FP), BX
-	MOVQ         ldd+24(FP), SI
-	MOVQ         lds+32(FP), DI
-	VBROADCASTSS floor+56(FP), Z31
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	VBROADCASTSS floor+72(FP), Z31
 	MOVQ         bias+16(FP), R8
-	MOVQ         m+40(FP), R9
-	MOVQ         n+48(FP), R10
+	MOVQ         y+24(FP), R9
+	MOVQ         ldy+48(FP), R10
+	TESTQ        R9, R9
+	JZ           alone
+	MOVQ         m+56(FP), R11
+	MOVQ         n+64(FP), R12
+
+addrow:
+	MOVQ R12, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  addseveraldone
+
+addseveral:
+	VMOVUPS     (BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VCVTPH2PS   (R9)(AX*2), Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, (DX)(AX*2)
+	VMOVUPS     64(BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VCVTPH2PS   32(R9)(AX*2), Z30
+	VADDPS      Z30, Z0, Z0
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, 32(DX)(AX*2)
+	VMOVUPS     128(BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VCVTPH2PS   64(R9)(AX*2), Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  576(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, 64(DX)(AX*2)
+	VMOVUPS     192(BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VCVTPH2PS   96(R9)(AX*2), Z30
+	VADDPS      Z30, Z0, Z0
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, 96(DX)(AX*2)
+	ADDQ        $+64, AX
+	SUBQ        $+64, CX
+	JGE         addseveral
+
+addseveraldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  addonedone
+
+addone:
+	VMOVUPS     (BX)(AX*4), Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VCVTPH2PS   (R9)(AX*2), Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, (DX)(AX*2)
+	ADDQ        $+16, AX
+	SUBQ        $+16, CX
+	JGE         addone
+
+addonedone:
+	ADDQ        $+16, CX
+	JZ          addnext
+	MOVL        $0xffffffff, R13
+	BZHIL       CX, R13, R13
+	KMOVD       R13, K1
+	VMOVUPS.Z   (BX)(AX*4), K1, Z0
+	VADDPS.BCST (R8), Z0, Z0
+	VCVTPH2PS.Z (R9)(AX*2), K1, Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, K1, (DX)(AX*2)
+
+addnext:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	ADDQ $0x04, R8
+	LEAQ (R9)(R10*2), R9
+	DECQ R11
+	JNZ  addrow
+	VZEROUPPER
+	RET
+
+alone:
+	MOVQ m+56(FP), R9
+	MOVQ n+64(FP), R10
 
 row:
 	MOVQ R10, CX
@@ -817,6 +1084,510 @@ next:
 	LEAQ (DX)(SI*2), DX
 	LEAQ (BX)(DI*4), BX
 	ADDQ $0x04, R8
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func finishColsBF16AVX512(dst *uint16, src *float32, bias *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·finishColsBF16AVX512(SB), NOSPLIT, $0-76
+	MOVL         $0x00010000, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00007fff, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000001, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x00400000, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Z3
+	VMOVDQU64    quarters<>+0(SB), Z4
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	VBROADCASTSS floor+72(FP), Z31
+	MOVQ         bias+16(FP), R8
+	MOVQ         y+24(FP), R9
+	MOVQ         ldy+48(FP), R10
+	TESTQ        R9, R9
+	JZ           alone
+	MOVQ         m+56(FP), R11
+	MOVQ         n+64(FP), R12
+
+addrow:
+	MOVQ R12, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  addseveraldone
+
+addseveral:
+	VMOVUPS    (BX)(AX*4), Z5
+	VADDPS     (R8)(AX*4), Z5, Z5
+	VPMOVZXWD  (R9)(AX*2), Z30
+	VPSLLD     $0x10, Z30, Z30
+	VADDPS     Z30, Z5, Z5
+	PREFETCHT1 512(R9)(AX*2)
+	VMAXPS     Z5, Z31, Z5
+	VPTESTMD   Z0, Z5, K1
+	VCMPPS     $0x03, Z5, Z5, K2
+	VPADDD     Z1, Z5, Z6
+	VPADDD     Z2, Z6, K1, Z6
+	VPORD      Z3, Z5, K2, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VMOVUPS    64(BX)(AX*4), Z5
+	VADDPS     64(R8)(AX*4), Z5, Z5
+	VPMOVZXWD  32(R9)(AX*2), Z30
+	VPSLLD     $0x10, Z30, Z30
+	VADDPS     Z30, Z5, Z5
+	VMAXPS     Z5, Z31, Z5
+	VPTESTMD   Z0, Z5, K1
+	VCMPPS     $0x03, Z5, Z5, K2
+	VPADDD     Z1, Z5, Z7
+	VPADDD     Z2, Z7, K1, Z7
+	VPORD      Z3, Z5, K2, Z7
+	VPSRLD     $0x10, Z7, Z7
+	VPACKUSDW  Z7, Z6, Z6
+	VPERMQ     Z6, Z4, Z6
+	VMOVDQU64  Z6, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        addseveral
+
+addseveraldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  addonedone
+
+addone:
+	VMOVUPS    (BX)(AX*4), Z5
+	VADDPS     (R8)(AX*4), Z5, Z5
+	VPMOVZXWD  (R9)(AX*2), Z30
+	VPSLLD     $0x10, Z30, Z30
+	VADDPS     Z30, Z5, Z5
+	PREFETCHT1 512(R9)(AX*2)
+	VMAXPS     Z5, Z31, Z5
+	VPTESTMD   Z0, Z5, K1
+	VCMPPS     $0x03, Z5, Z5, K2
+	VPADDD     Z1, Z5, Z6
+	VPADDD     Z2, Z6, K1, Z6
+	VPORD      Z3, Z5, K2, Z6
+	VPSRLD     $0x10, Z6, Z6
+	VPMOVDW    Z6, (DX)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        addone
+
+addonedone:
+	ADDQ        $+16, CX
+	JZ          addnext
+	MOVL        $0xffffffff, R13
+	BZHIL       CX, R13, R13
+	KMOVD       R13, K1
+	VMOVUPS.Z   (BX)(AX*4), K1, Z5
+	VADDPS      (R8)(AX*4), Z5, K1, Z5
+	VPMOVZXWD.Z (R9)(AX*2), K1, Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z5, Z5
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z5, Z31, Z5
+	VPTESTMD    Z0, Z5, K2
+	VCMPPS      $0x03, Z5, Z5, K3
+	VPADDD      Z1, Z5, Z6
+	VPADDD      Z2, Z6, K2, Z6
+	VPORD       Z3, Z5, K3, Z6
+	VPSRLD      $0x10, Z6, Z6
+	VPMOVDW     Z6, K1, (DX)(AX*2)
+
+addnext:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	LEAQ (R9)(R10*2), R9
+	DECQ R11
+	JNZ  addrow
+	VZEROUPPER
+	RET
+
+alone:
+	MOVQ m+56(FP), R9
+	MOVQ n+64(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS   (BX)(AX*4), Z5
+	VADDPS    (R8)(AX*4), Z5, Z5
+	VMAXPS    Z5, Z31, Z5
+	VPTESTMD  Z0, Z5, K1
+	VCMPPS    $0x03, Z5, Z5, K2
+	VPADDD    Z1, Z5, Z6
+	VPADDD    Z2, Z6, K1, Z6
+	VPORD     Z3, Z5, K2, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VMOVUPS   64(BX)(AX*4), Z5
+	VADDPS    64(R8)(AX*4), Z5, Z5
+	VMAXPS    Z5, Z31, Z5
+	VPTESTMD  Z0, Z5, K1
+	VCMPPS    $0x03, Z5, Z5, K2
+	VPADDD    Z1, Z5, Z7
+	VPADDD    Z2, Z7, K1, Z7
+	VPORD     Z3, Z5, K2, Z7
+	VPSRLD    $0x10, Z7, Z7
+	VPACKUSDW Z7, Z6, Z6
+	VPERMQ    Z6, Z4, Z6
+	VMOVDQU64 Z6, (DX)(AX*2)
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS  (BX)(AX*4), Z5
+	VADDPS   (R8)(AX*4), Z5, Z5
+	VMAXPS   Z5, Z31, Z5
+	VPTESTMD Z0, Z5, K1
+	VCMPPS   $0x03, Z5, Z5, K2
+	VPADDD   Z1, Z5, Z6
+	VPADDD   Z2, Z6, K1, Z6
+	VPORD    Z3, Z5, K2, Z6
+	VPSRLD   $0x10, Z6, Z6
+	VPMOVDW  Z6, (DX)(AX*2)
+	ADDQ     $+16, AX
+	SUBQ     $+16, CX
+	JGE      one
+
+onedone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVL      $0xffffffff, R11
+	BZHIL     CX, R11, R11
+	KMOVD     R11, K1
+	VMOVUPS.Z (BX)(AX*4), K1, Z5
+	VADDPS    (R8)(AX*4), Z5, K1, Z5
+	VMAXPS    Z5, Z31, Z5
+	VPTESTMD  Z0, Z5, K2
+	VCMPPS    $0x03, Z5, Z5, K3
+	VPADDD    Z1, Z5, Z6
+	VPADDD    Z2, Z6, K2, Z6
+	VPORD     Z3, Z5, K3, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VPMOVDW   Z6, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func finishColsBF16AVX512BF16(dst *uint16, src *float32, bias *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·finishColsBF16AVX512BF16(SB), NOSPLIT, $0-76
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	VBROADCASTSS floor+72(FP), Z31
+	MOVQ         bias+16(FP), R8
+	MOVQ         y+24(FP), R9
+	MOVQ         ldy+48(FP), R10
+	TESTQ        R9, R9
+	JZ           alone
+	MOVQ         m+56(FP), R11
+	MOVQ         n+64(FP), R12
+
+addrow:
+	MOVQ R12, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  addseveraldone
+
+addseveral:
+	VMOVUPS    (BX)(AX*4), Z0
+	VADDPS     (R8)(AX*4), Z0, Z0
+	VPMOVZXWD  (R9)(AX*2), Z30
+	VPSLLD     $0x10, Z30, Z30
+	VADDPS     Z30, Z0, Z0
+	PREFETCHT1 512(R9)(AX*2)
+	VMAXPS     Z0, Z31, Z0
+	VMOVUPS    64(BX)(AX*4), Z1
+	VADDPS     64(R8)(AX*4), Z1, Z1
+	VPMOVZXWD  32(R9)(AX*2), Z30
+	VPSLLD     $0x10, Z30, Z30
+	VADDPS     Z30, Z1, Z1
+	VMAXPS     Z1, Z31, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNE2PS2BF16 Z0, Z1, Z2
+	VMOVDQU16  Z2, (DX)(AX*2)
+	ADDQ       $+32, AX
+	SUBQ       $+32, CX
+	JGE        addseveral
+
+addseveraldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  addonedone
+
+addone:
+	VMOVUPS    (BX)(AX*4), Z0
+	VADDPS     (R8)(AX*4), Z0, Z0
+	VPMOVZXWD  (R9)(AX*2), Z30
+	VPSLLD     $0x10, Z30, Z30
+	VADDPS     Z30, Z0, Z0
+	PREFETCHT1 512(R9)(AX*2)
+	VMAXPS     Z0, Z31, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16  Y2, (DX)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        addone
+
+addonedone:
+	ADDQ        $+16, CX
+	JZ          addnext
+	MOVL        $0xffffffff, R13
+	BZHIL       CX, R13, R13
+	KMOVD       R13, K1
+	VMOVUPS.Z   (BX)(AX*4), K1, Z0
+	VADDPS      (R8)(AX*4), Z0, K1, Z0
+	VPMOVZXWD.Z (R9)(AX*2), K1, Z30
+	VPSLLD      $0x10, Z30, Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16   Y2, K1, (DX)(AX*2)
+
+addnext:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	LEAQ (R9)(R10*2), R9
+	DECQ R11
+	JNZ  addrow
+	VZEROUPPER
+	RET
+
+alone:
+	MOVQ m+56(FP), R9
+	MOVQ n+64(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+32, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS   (BX)(AX*4), Z0
+	VADDPS    (R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	VMOVUPS   64(BX)(AX*4), Z1
+	VADDPS    64(R8)(AX*4), Z1, Z1
+	VMAXPS    Z1, Z31, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNE2PS2BF16 Z0, Z1, Z2
+	VMOVDQU16 Z2, (DX)(AX*2)
+	ADDQ      $+32, AX
+	SUBQ      $+32, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+32, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS   (BX)(AX*4), Z0
+	VADDPS    (R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16 Y2, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVL      $0xffffffff, R11
+	BZHIL     CX, R11, R11
+	KMOVD     R11, K1
+	VMOVUPS.Z (BX)(AX*4), K1, Z0
+	VADDPS    (R8)(AX*4), Z0, K1, Z0
+	VMAXPS    Z0, Z31, Z0
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd0 // VCVTNEPS2BF16 Z0, Y2
+	VMOVDQU16 Y2, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	DECQ R9
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func finishColsFP16AVX512(dst *uint16, src *float32, bias *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, floor float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·finishColsFP16AVX512(SB), NOSPLIT, $0-76
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+32(FP), SI
+	MOVQ         lds+40(FP), DI
+	VBROADCASTSS floor+72(FP), Z31
+	MOVQ         bias+16(FP), R8
+	MOVQ         y+24(FP), R9
+	MOVQ         ldy+48(FP), R10
+	TESTQ        R9, R9
+	JZ           alone
+	MOVQ         m+56(FP), R11
+	MOVQ         n+64(FP), R12
+
+addrow:
+	MOVQ R12, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  addseveraldone
+
+addseveral:
+	VMOVUPS    (BX)(AX*4), Z0
+	VADDPS     (R8)(AX*4), Z0, Z0
+	VCVTPH2PS  (R9)(AX*2), Z30
+	VADDPS     Z30, Z0, Z0
+	PREFETCHT1 512(R9)(AX*2)
+	VMAXPS     Z0, Z31, Z0
+	VCVTPS2PH  $0x00, Z0, (DX)(AX*2)
+	VMOVUPS    64(BX)(AX*4), Z0
+	VADDPS     64(R8)(AX*4), Z0, Z0
+	VCVTPH2PS  32(R9)(AX*2), Z30
+	VADDPS     Z30, Z0, Z0
+	VMAXPS     Z0, Z31, Z0
+	VCVTPS2PH  $0x00, Z0, 32(DX)(AX*2)
+	VMOVUPS    128(BX)(AX*4), Z0
+	VADDPS     128(R8)(AX*4), Z0, Z0
+	VCVTPH2PS  64(R9)(AX*2), Z30
+	VADDPS     Z30, Z0, Z0
+	PREFETCHT1 576(R9)(AX*2)
+	VMAXPS     Z0, Z31, Z0
+	VCVTPS2PH  $0x00, Z0, 64(DX)(AX*2)
+	VMOVUPS    192(BX)(AX*4), Z0
+	VADDPS     192(R8)(AX*4), Z0, Z0
+	VCVTPH2PS  96(R9)(AX*2), Z30
+	VADDPS     Z30, Z0, Z0
+	VMAXPS     Z0, Z31, Z0
+	VCVTPS2PH  $0x00, Z0, 96(DX)(AX*2)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JGE        addseveral
+
+addseveraldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  addonedone
+
+addone:
+	VMOVUPS    (BX)(AX*4), Z0
+	VADDPS     (R8)(AX*4), Z0, Z0
+	VCVTPH2PS  (R9)(AX*2), Z30
+	VADDPS     Z30, Z0, Z0
+	PREFETCHT1 512(R9)(AX*2)
+	VMAXPS     Z0, Z31, Z0
+	VCVTPS2PH  $0x00, Z0, (DX)(AX*2)
+	ADDQ       $+16, AX
+	SUBQ       $+16, CX
+	JGE        addone
+
+addonedone:
+	ADDQ        $+16, CX
+	JZ          addnext
+	MOVL        $0xffffffff, R13
+	BZHIL       CX, R13, R13
+	KMOVD       R13, K1
+	VMOVUPS.Z   (BX)(AX*4), K1, Z0
+	VADDPS      (R8)(AX*4), Z0, K1, Z0
+	VCVTPH2PS.Z (R9)(AX*2), K1, Z30
+	VADDPS      Z30, Z0, Z0
+	PREFETCHT1  512(R9)(AX*2)
+	VMAXPS      Z0, Z31, Z0
+	VCVTPS2PH   $0x00, Z0, K1, (DX)(AX*2)
+
+addnext:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
+	LEAQ (R9)(R10*2), R9
+	DECQ R11
+	JNZ  addrow
+	VZEROUPPER
+	RET
+
+alone:
+	MOVQ m+56(FP), R9
+	MOVQ n+64(FP), R10
+
+row:
+	MOVQ R10, CX
+	XORQ AX, AX
+	SUBQ $+64, CX
+	JLT  severaldone
+
+several:
+	VMOVUPS   (BX)(AX*4), Z0
+	VADDPS    (R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	VMOVUPS   64(BX)(AX*4), Z0
+	VADDPS    64(R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	VCVTPS2PH $0x00, Z0, 32(DX)(AX*2)
+	VMOVUPS   128(BX)(AX*4), Z0
+	VADDPS    128(R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	VCVTPS2PH $0x00, Z0, 64(DX)(AX*2)
+	VMOVUPS   192(BX)(AX*4), Z0
+	VADDPS    192(R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	VCVTPS2PH $0x00, Z0, 96(DX)(AX*2)
+	ADDQ      $+64, AX
+	SUBQ      $+64, CX
+	JGE       several
+
+severaldone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  onedone
+
+one:
+	VMOVUPS   (BX)(AX*4), Z0
+	VADDPS    (R8)(AX*4), Z0, Z0
+	VMAXPS    Z0, Z31, Z0
+	VCVTPS2PH $0x00, Z0, (DX)(AX*2)
+	ADDQ      $+16, AX
+	SUBQ      $+16, CX
+	JGE       one
+
+onedone:
+	ADDQ      $+16, CX
+	JZ        next
+	MOVL      $0xffffffff, R11
+	BZHIL     CX, R11, R11
+	KMOVD     R11, K1
+	VMOVUPS.Z (BX)(AX*4), K1, Z0
+	VADDPS    (R8)(AX*4), Z0, K1, Z0
+	VMAXPS    Z0, Z31, Z0
+	VCVTPS2PH $0x00, Z0, K1, (DX)(AX*2)
+
+next:
+	LEAQ (DX)(SI*2), DX
+	LEAQ (BX)(DI*4), BX
 	DECQ R9
 	JNZ  row
 	VZEROUPPER

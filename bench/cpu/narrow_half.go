@@ -19,9 +19,12 @@ type halfKernels struct {
 	round func(dst *uint16, src *float32, ldd, lds, m, n int)
 	// roundAhead is round, and fetches the n elements behind each row of dst.
 	roundAhead func(dst *uint16, src *float32, ldd, lds, m, n int)
-	// finish rounds max(src[i*lds+j] + bias[i], floor), NaN for NaN.
-	finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+	// finishRows rounds max(src[i*lds+j] + bias[i] + y[i*ldy+j], floor), NaN for NaN, finishCols with bias[j]. There
+	// may be no y.
+	finishRows, finishCols finishHalves
 }
+
+type finishHalves func(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)
 
 // halfKernelsFor is the table of an instruction set.
 func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
@@ -57,14 +60,25 @@ func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKerne
 		},
 		round:      round,
 		roundAhead: round,
-		finish: func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32) {
-			to, from, plus := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n), unsafe.Slice(bias, m)
-			for i := range m {
-				for j, x := range from[i*lds:][:n] {
-					to[i*ldd+j] = half(max(x+plus[i], floor))
+		finishRows: finishHalfPortable(wide, half, func(i, _ int) int { return i }),
+		finishCols: finishHalfPortable(wide, half, func(_, j int) int { return j }),
+	}
+}
+
+// finishHalfPortable adds the bias that at chooses.
+func finishHalfPortable(wide func(uint16) float32, half func(float32) uint16, at func(i, j int) int) finishHalves {
+	return func(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32) {
+		to, from := unsafe.Slice(dst, (m-1)*ldd+n), unsafe.Slice(src, (m-1)*lds+n)
+		biases := unsafe.Slice(bias, at(m-1, n-1)+1)
+		for i := range m {
+			for j, x := range from[i*lds:][:n] {
+				x += biases[at(i, j)]
+				if y != nil {
+					x += wide(unsafe.Slice(y, (m-1)*ldy+n)[i*ldy+j])
 				}
+				to[i*ldd+j] = half(max(x, floor))
 			}
-		},
+		}
 	}
 }
 

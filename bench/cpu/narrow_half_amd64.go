@@ -15,17 +15,20 @@ func halfAssembly(d schema.DType, isa ISA) (halfKernels, bool) {
 	case d == schema.FP16:
 		return halfKernels{
 			storedKernels: fp16AVX512, widen: widenFP16AVX512,
-			round: roundFP16AVX512, roundAhead: roundAheadFP16AVX512, finish: finishFP16AVX512,
+			round: roundFP16AVX512, roundAhead: roundAheadFP16AVX512,
+			finishRows: finishRowsFP16AVX512, finishCols: finishColsFP16AVX512,
 		}, true
 	case cpuid.CPU.Supports(cpuid.AVX512BF16):
 		return halfKernels{
 			storedKernels: bf16AVX512, widen: widenBF16AVX512,
-			round: roundBF16AVX512BF16, roundAhead: roundAheadBF16AVX512BF16, finish: finishBF16AVX512BF16,
+			round: roundBF16AVX512BF16, roundAhead: roundAheadBF16AVX512BF16,
+			finishRows: finishRowsBF16AVX512BF16, finishCols: finishColsBF16AVX512BF16,
 		}, true
 	}
 	return halfKernels{
 		widen: widenBF16AVX512,
-		round: roundBF16AVX512, roundAhead: roundAheadBF16AVX512, finish: finishBF16AVX512,
+		round: roundBF16AVX512, roundAhead: roundAheadBF16AVX512,
+		finishRows: finishRowsBF16AVX512, finishCols: finishColsBF16AVX512,
 	}, true
 }
 
@@ -56,10 +59,19 @@ func roundAheadBF16AVX512BF16(dst *uint16, src *float32, ldd, lds, m, n int)
 func roundAheadFP16AVX512(dst *uint16, src *float32, ldd, lds, m, n int)
 
 //go:noescape
-func finishBF16AVX512(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+func finishRowsBF16AVX512(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)
 
 //go:noescape
-func finishBF16AVX512BF16(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+func finishRowsBF16AVX512BF16(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)
 
 //go:noescape
-func finishFP16AVX512(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+func finishRowsFP16AVX512(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)
+
+//go:noescape
+func finishColsBF16AVX512(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)
+
+//go:noescape
+func finishColsBF16AVX512BF16(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)
+
+//go:noescape
+func finishColsFP16AVX512(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)

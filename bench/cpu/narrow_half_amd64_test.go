@@ -42,26 +42,29 @@ func TestRoundAtOnce(t *testing.T) {
 	}
 }
 
-// Sums get their bias and floor and are rounded, NaN stays; likewise at the edges.
+// Sums get their bias, of rows or of columns, another matrix and a floor, and are rounded, NaN stays; likewise at the edges.
 func TestFinish(t *testing.T) {
 	provide(t, units[slices.IndexFunc(units, func(u unit) bool { return u.name == "avx512_bf16" })])
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, k := range []struct {
-		name   string
-		dtype  schema.DType
-		finish func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)
+		name       string
+		dtype      schema.DType
+		rows, cols finishHalves
 	}{
-		{"bf16", schema.BF16, finishBF16AVX512}, {"bf16 at once", schema.BF16, finishBF16AVX512BF16}, {"fp16", schema.FP16, finishFP16AVX512},
+		{"bf16", schema.BF16, finishRowsBF16AVX512, finishColsBF16AVX512},
+		{"bf16 at once", schema.BF16, finishRowsBF16AVX512BF16, finishColsBF16AVX512BF16},
+		{"fp16", schema.FP16, finishRowsFP16AVX512, finishColsFP16AVX512},
 	} {
-		want := halfKernelsFor(k.dtype, Portable)
+		portable := halfKernelsFor(k.dtype, Portable)
 		for n := 1; n <= 100; n++ {
 			const m = 3
-			lds, ldd := n+2, n+3
+			lds, ldd, ldy := n+2, n+3, n+1
 			src, dst := guardedOne[float32](t, (m-1)*lds+n, n%2 == 0), guardedHalves(t, (m-1)*ldd+n, n%2 == 0)
-			bias := guardedOne[float32](t, m, n%2 == 0)
+			y := guardedHalves(t, (m-1)*ldy+n, n%2 == 0)
 			expected := make([]uint16, len(dst))
-			clear(dst)
-			fillRandom(r, bias, 1, m, m)
+			for i := range y {
+				y[i] = uint16(r.Uint32()) // NaN and infinity among them
+			}
 			for i := range src {
 				src[i] = float32(r.NormFloat64())
 				if r.IntN(20) == 0 {
@@ -69,9 +72,20 @@ func TestFinish(t *testing.T) {
 				}
 			}
 			floor := []float32{float32(math.Inf(-1)), 0}[n%2]
-			k.finish(&dst[0], &src[0], &bias[0], ldd, lds, m, n, floor)
-			want.finish(&expected[0], &src[0], &bias[0], ldd, lds, m, n, floor)
-			sameHalves(t, fmt.Sprintf("%s: %dx%d", k.name, m, n), k.dtype, dst, expected)
+			for way, f := range map[string]struct {
+				got, want finishHalves
+				biases    int
+			}{"rows": {k.rows, portable.finishRows, m}, "columns": {k.cols, portable.finishCols, n}} {
+				bias := guardedOne[float32](t, f.biases, n%2 == 0)
+				fillRandom(r, bias, 1, f.biases, f.biases)
+				for _, other := range []*uint16{nil, &y[0]} {
+					clear(dst)
+					clear(expected)
+					f.got(&dst[0], &src[0], &bias[0], other, ldd, lds, ldy, m, n, floor)
+					f.want(&expected[0], &src[0], &bias[0], other, ldd, lds, ldy, m, n, floor)
+					sameHalves(t, fmt.Sprintf("%s of %s: %dx%d, another matrix: %t", k.name, way, m, n, other != nil), k.dtype, dst, expected)
+				}
+			}
 		}
 	}
 }

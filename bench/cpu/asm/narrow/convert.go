@@ -22,10 +22,12 @@ func conversions(c *build.Context) {
 	widen(c, "BF16", widenBF16)
 	widen(c, "FP16", widenFP16)
 	const round = "func(dst *uint16, src *float32, ldd, lds, m, n int)"
+	const finish = "func(dst *uint16, src, bias *float32, y *uint16, ldd, lds, ldy, m, n int, floor float32)"
 	for _, e := range []ending{
 		{name: "round", signature: round},
 		{name: "roundAhead", signature: round, ahead: true},
-		{name: "finish", signature: "func(dst *uint16, src, bias *float32, ldd, lds, m, n int, floor float32)", finishes: true},
+		{name: "finishRows", signature: finish, bias: ofRows},
+		{name: "finishCols", signature: finish, bias: ofCols},
 	} {
 		e.roundBF16(c, quarters)
 		e.roundBF16AtOnce(c)
@@ -33,7 +35,10 @@ func conversions(c *build.Context) {
 	}
 }
 
-func widenBF16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+// widening fills a vector with as many numbers of 16 bits; the lanes left out are 0.
+type widening func(x *matrix, from Mem, mask, to reg.Register)
+
+func widenBF16(x *matrix, from Mem, mask, to reg.Register) {
 	if mask == nil {
 		x.VPMOVZXWD(from, to)
 	} else {
@@ -42,7 +47,7 @@ func widenBF16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
 	x.VPSLLD(Imm(16), to, to)
 }
 
-func widenFP16(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual) {
+func widenFP16(x *matrix, from Mem, mask, to reg.Register) {
 	if mask == nil {
 		x.VCVTPH2PS(from, to)
 	} else {
@@ -62,7 +67,7 @@ func (x *matrix) putFP16(v reg.VecVirtual, mask reg.Register, to Mem) {
 
 // widen writes dst[i*ldd+j] = src[i*lds+j]. It fetches as many elements behind: what is
 // widened is worked on in L1 next, and meanwhile memory would have nothing to do.
-func widen(c *build.Context, name string, convert func(x *matrix, from Mem, mask reg.Register, to reg.VecVirtual)) {
+func widen(c *build.Context, name string, convert widening) {
 	x := newMatrix(c, simd.AVX512, "widen"+name, "func(dst *float32, src *uint16, ldd, lds, m, n int)", Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
 	behind := x.load("n")
@@ -83,76 +88,116 @@ func widen(c *build.Context, name string, convert func(x *matrix, from Mem, mask
 	})
 }
 
-// ending writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even; of
-// max(src[i*lds+j] + bias[i], floor) if it finishes, and of NaN for NaN.
+// ending writes dst[i*ldd+j] = src[i*lds+j], rounded to nearest, ties to even; with a bias, of
+// max(src[i*lds+j] + bias + y[i*ldy+j], floor), and of NaN for NaN. There may be no y.
 type ending struct {
 	name, signature string
-	finishes        bool
+	bias            bias
 	ahead           bool // fetches as much behind each row of dst: what is stored there next
 }
 
-// floorOf is where the floor is, in a register by name; see roundBF16AtOnce.
-var floorOf = reg.Z31
+// bias is what an ending adds to elements: one number to each row or column, or nothing.
+type bias int
 
-// behind is where dst goes on behind the n elements of a row.
-func (e ending) behind(x *matrix, dst reg.GPVirtual) reg.GPVirtual {
-	if !e.ahead {
-		return nil
-	}
-	behind := x.load("n")
-	x.LEAQ(Mem{Base: dst, Index: behind, Scale: 2}, behind)
-	return behind
+const (
+	noBias bias = iota
+	ofRows
+	ofCols
+)
+
+// Registers by name, see roundBF16AtOnce.
+var (
+	floorOf = reg.Z31
+	addend  = reg.Z30 // a vector of y
+)
+
+// finishing is an ending at work: what it needs beside src.
+type finishing struct {
+	ending
+	*matrix
+	dst, src, ldd, lds reg.GPVirtual
+	behind             reg.GPVirtual // where dst goes on behind the n elements of a row
+	biases             reg.GPVirtual
+	y, ldy             reg.GPVirtual
+	widen              widening
 }
 
-// fetch fetches there, once for each line of two vectors.
-func (e ending) fetch(x *matrix, behind reg.GPVirtual, u int) {
-	if e.ahead && u%2 == 0 {
-		x.PREFETCHT0(x.of(behind, 2, u))
-	}
-}
-
-// begin loads what it needs beside the matrices.
-func (e ending) begin(x *matrix) (bias reg.GPVirtual) {
-	if e.finishes {
-		x.VBROADCASTSS(param(x.Context, "floor"), floorOf)
-		bias = x.load("bias")
-	}
-	return bias
-}
-
-// apply does to a vector what comes before rounding.
-func (e ending) apply(x *matrix, bias reg.GPVirtual, v reg.Register) {
-	if e.finishes {
-		x.VADDPS_BCST(Mem{Base: bias}, v, v)
-		x.VMAXPS(v, floorOf, v) // of NaN and a number the one that comes first here
-	}
-}
-
-// next moves on to the next row, of which dst is ldd elements further.
-func (e ending) next(x *matrix, bias, behind, ldd reg.GPVirtual) {
-	if e.finishes {
-		x.ADDQ(Imm(4), bias)
-	}
+// write writes the function: vectors ends some of them, and rounds.
+func (e ending) write(x *matrix, unroll int, widen widening, vectors func(f finishing, count int, mask reg.Register)) {
+	f := finishing{ending: e, matrix: x, dst: x.load("dst"), src: x.load("src"), ldd: x.load("ldd"), lds: x.load("lds")}
 	if e.ahead {
-		x.LEAQ(Mem{Base: behind, Index: ldd, Scale: 2}, behind)
+		f.behind = x.load("n")
+		x.LEAQ(Mem{Base: f.dst, Index: f.behind, Scale: 2}, f.behind)
+	}
+	walk := func(way string) {
+		x.walkAs(way, unroll, func(count int, mask reg.Register) { vectors(f, count, mask) }, f.next)
+	}
+	if e.bias != noBias {
+		x.VBROADCASTSS(param(x.Context, "floor"), floorOf)
+		f.biases, f.y, f.ldy = x.load("bias"), x.load("y"), x.load("ldy")
+		x.TESTQ(f.y, f.y)
+		x.JZ(LabelRef("alone"))
+		f.widen = widen
+		walk("add")
+		x.Label("alone")
+		f.widen = nil
+	}
+	walk("")
+}
+
+// apply does to vector u what comes before rounding.
+func (f finishing) apply(u int, mask, v reg.Register) {
+	switch {
+	case f.bias == noBias:
+		return
+	case f.bias == ofRows:
+		f.VADDPS_BCST(Mem{Base: f.biases}, v, v)
+	case mask == nil:
+		f.VADDPS(f.of(f.biases, 4, u), v, v)
+	default:
+		f.VADDPS(f.of(f.biases, 4, u), v, mask, v)
+	}
+	if f.widen != nil {
+		f.widen(f.matrix, f.of(f.y, 2, u), mask, addend)
+		f.VADDPS(addend, v, v)
+		if u%2 == 0 { // two vectors fill a line
+			f.PREFETCHT1(f.of(f.y, 2, u).Offset(simd.TilesAhead))
+		}
+	}
+	f.VMAXPS(v, floorOf, v) // of NaN and a number the one that comes first here
+}
+
+// fetch fetches behind, once for each line of two vectors.
+func (f finishing) fetch(u int) {
+	if f.ahead && u%2 == 0 {
+		f.PREFETCHT0(f.of(f.behind, 2, u))
+	}
+}
+
+// next moves on to the next row.
+func (f finishing) next() {
+	f.LEAQ(Mem{Base: f.dst, Index: f.ldd, Scale: 2}, f.dst)
+	f.LEAQ(Mem{Base: f.src, Index: f.lds, Scale: 4}, f.src)
+	if f.ahead {
+		f.LEAQ(Mem{Base: f.behind, Index: f.ldd, Scale: 2}, f.behind)
+	}
+	if f.bias == ofRows {
+		f.ADDQ(Imm(4), f.biases)
+	}
+	if f.widen != nil {
+		f.LEAQ(Mem{Base: f.y, Index: f.ldy, Scale: 2}, f.y)
 	}
 }
 
 func (e ending) roundFP16(c *build.Context) {
 	x := newMatrix(c, simd.AVX512, e.name+"FP16", e.signature, Mem{})
-	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
-	bias, behind := e.begin(x), e.behind(x, dst)
-	x.walk(4, func(count int, mask reg.Register) {
+	e.write(x, 4, widenFP16, func(f finishing, count int, mask reg.Register) {
 		for u := range count {
-			v := x.get(x.of(src, 4, u), mask)
-			e.apply(x, bias, v)
-			x.putFP16(v, mask, x.of(dst, 2, u))
-			e.fetch(x, behind, u)
+			v := x.get(x.of(f.src, 4, u), mask)
+			f.apply(u, mask, v)
+			x.putFP16(v, mask, x.of(f.dst, 2, u))
+			f.fetch(u)
 		}
-	}, func() {
-		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
-		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		e.next(x, bias, behind, ldd)
 	})
 }
 
@@ -161,43 +206,35 @@ func (e ending) roundFP16(c *build.Context) {
 // upper one odd. NaN gets its quiet bit set instead, as a carry could make it a number.
 func (e ending) roundBF16(c *build.Context, quarters Mem) {
 	x := newMatrix(c, simd.AVX512, e.name+"BF16", e.signature, Mem{})
-	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
-	bias, behind := e.begin(x), e.behind(x, dst)
 	odd, below, one, quiet := x.constant(1<<16), x.constant(1<<15-1), x.constant(1), x.constant(1<<22)
 	// Packing works within 16 bytes: the quarters of both vectors come in turn.
 	lanes := x.ZMM()
 	x.VMOVDQU64(quarters, lanes)
-	upper := func(from Mem, mask reg.Register) reg.VecVirtual {
-		v, sum, isOdd, isNaN := x.get(from, mask), x.ZMM(), x.K(), x.K()
-		const unordered = 3
-		e.apply(x, bias, v)
-		x.VPTESTMD(odd, v, isOdd)
-		x.VCMPPS(Imm(unordered), v, v, isNaN)
-		x.VPADDD(below, v, sum)
-		x.VPADDD(one, sum, isOdd, sum)
-		x.VPORD(quiet, v, isNaN, sum)
-		x.VPSRLD(Imm(16), sum, sum)
-		return sum
-	}
-	x.walk(2, func(count int, mask reg.Register) {
-		e.fetch(x, behind, 0)
-		if count == 1 {
-			v := upper(x.of(src, 4, 0), mask)
-			if mask == nil {
-				x.VPMOVDW(v, x.of(dst, 2, 0))
-			} else {
-				x.VPMOVDW(v, mask, x.of(dst, 2, 0))
-			}
-			return
+	e.write(x, 2, widenBF16, func(f finishing, count int, mask reg.Register) {
+		upper := func(u int) reg.VecVirtual {
+			v, sum, isOdd, isNaN := x.get(x.of(f.src, 4, u), mask), x.ZMM(), x.K(), x.K()
+			const unordered = 3
+			f.apply(u, mask, v)
+			x.VPTESTMD(odd, v, isOdd)
+			x.VCMPPS(Imm(unordered), v, v, isNaN)
+			x.VPADDD(below, v, sum)
+			x.VPADDD(one, sum, isOdd, sum)
+			x.VPORD(quiet, v, isNaN, sum)
+			x.VPSRLD(Imm(16), sum, sum)
+			return sum
 		}
-		v, w := upper(x.of(src, 4, 0), nil), upper(x.of(src, 4, 1), nil)
-		x.VPACKUSDW(w, v, v)
-		x.VPERMQ(v, lanes, v)
-		x.VMOVDQU64(v, x.of(dst, 2, 0))
-	}, func() {
-		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
-		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		e.next(x, bias, behind, ldd)
+		f.fetch(0)
+		v := upper(0)
+		switch {
+		case count == 2:
+			x.VPACKUSDW(upper(1), v, v)
+			x.VPERMQ(v, lanes, v)
+			x.VMOVDQU64(v, x.of(f.dst, 2, 0))
+		case mask == nil:
+			x.VPMOVDW(v, x.of(f.dst, 2, 0))
+		default:
+			x.VPMOVDW(v, mask, x.of(f.dst, 2, 0))
+		}
 	})
 }
 
@@ -206,34 +243,28 @@ func (e ending) roundBF16(c *build.Context, quarters Mem) {
 func (e ending) roundBF16AtOnce(c *build.Context) {
 	function(c, e.name+"BF16AVX512BF16", e.signature)
 	x := &matrix{Context: c, isa: simd.AVX512, lanes: 16, at: c.GP64(), left: c.GP64()}
-	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
-	bias, behind := e.begin(x), e.behind(x, dst)
 	// In registers by name, as only they can be encoded here.
 	low, high, both := reg.Z0, reg.Z1, reg.Z2
-	x.walk(2, func(count int, mask reg.Register) {
-		e.fetch(x, behind, 0)
-		switch {
-		case count == 2:
-			x.VMOVUPS(x.of(src, 4, 0), low)
-			x.VMOVUPS(x.of(src, 4, 1), high)
-			e.apply(x, bias, low)
-			e.apply(x, bias, high)
-			simd.Emit(c, "VCVTNE2PS2BF16", low, high, both)
-			x.VMOVDQU16(both, x.of(dst, 2, 0))
-		case mask == nil:
-			x.VMOVUPS(x.of(src, 4, 0), low)
-			e.apply(x, bias, low)
-			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
-			x.VMOVDQU16(reg.Y2, x.of(dst, 2, 0))
-		default:
-			x.VMOVUPS_Z(x.of(src, 4, 0), mask, low)
-			e.apply(x, bias, low)
-			simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
-			x.VMOVDQU16(reg.Y2, mask, x.of(dst, 2, 0))
+	e.write(x, 2, widenBF16, func(f finishing, count int, mask reg.Register) {
+		f.fetch(0)
+		if mask == nil {
+			x.VMOVUPS(x.of(f.src, 4, 0), low)
+		} else {
+			x.VMOVUPS_Z(x.of(f.src, 4, 0), mask, low)
 		}
-	}, func() {
-		x.LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst)
-		x.LEAQ(Mem{Base: src, Index: lds, Scale: 4}, src)
-		e.next(x, bias, behind, ldd)
+		f.apply(0, mask, low)
+		if count == 2 {
+			x.VMOVUPS(x.of(f.src, 4, 1), high)
+			f.apply(1, nil, high)
+			simd.Emit(c, "VCVTNE2PS2BF16", low, high, both)
+			x.VMOVDQU16(both, x.of(f.dst, 2, 0))
+			return
+		}
+		simd.Emit(c, "VCVTNEPS2BF16", low, reg.Y2)
+		if mask == nil {
+			x.VMOVDQU16(reg.Y2, x.of(f.dst, 2, 0))
+		} else {
+			x.VMOVDQU16(reg.Y2, mask, x.of(f.dst, 2, 0))
+		}
 	})
 }

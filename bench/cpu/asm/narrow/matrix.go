@@ -57,14 +57,19 @@ func (x *matrix) of(base reg.Register, size, u int) Mem {
 // then one of which the mask selects the first lanes. next moves the operands on to the
 // next row.
 func (x *matrix) walk(unroll int, vectors func(count int, mask reg.Register), next func()) {
+	x.walkAs("", unroll, vectors, next)
+}
+
+// walkAs does so under a name, of one way of several that a function has.
+func (x *matrix) walkAs(way string, unroll int, vectors func(count int, mask reg.Register), next func()) {
 	m, n := x.load("m"), x.load("n")
-	x.Label("row")
+	x.Label(way + "row")
 	x.MOVQ(n, x.left)
 	x.XORQ(x.at, x.at)
 	for _, step := range []struct {
 		name  string
 		count int
-	}{{"several", unroll}, {"one", 1}} {
+	}{{way + "several", unroll}, {way + "one", 1}} {
 		x.SUBQ(I32(step.count*x.lanes), x.left)
 		x.JLT(LabelRef(step.name + "done"))
 		x.Label(step.name)
@@ -75,12 +80,12 @@ func (x *matrix) walk(unroll int, vectors func(count int, mask reg.Register), ne
 		x.Label(step.name + "done")
 		x.ADDQ(I32(step.count*x.lanes), x.left)
 	}
-	x.JZ(LabelRef("next"))
+	x.JZ(LabelRef(way + "next"))
 	vectors(1, x.mask())
-	x.Label("next")
+	x.Label(way + "next")
 	next()
 	x.DECQ(m)
-	x.JNZ(LabelRef("row"))
+	x.JNZ(LabelRef(way + "row"))
 	x.VZEROUPPER()
 	x.RET()
 }

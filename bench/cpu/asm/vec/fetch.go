@@ -25,11 +25,6 @@ func (g *gen) fetchFar(m operand.Mem) { g.emit("PREFETCHT1", m) }
 // at 35 so paced; the root mean square at 27, and 40; sums of columns at 21, and 28.
 func (g *gen) pace() { g.LFENCE() }
 
-// tilesAhead is that of a matrix which is joined to sums, a tile at a time: as many tiles of 32 halves as are summed
-// before they are joined, and a few more. A Zen 4 multiplies 512x1024x1024 in bf16, and adds a bias and a residual, in
-// 1% less time so.
-const tilesAhead = 512
-
 // fetchAhead fetches what is needed fetchDistance later, the lines of some vectors. Kernels that take long for a
 // vector have too few loads under way to keep memory busy.
 func (g *gen) fetchAhead(src, at reg.Register, vectors int) {

@@ -231,7 +231,7 @@ func (g *gen) mapKernel(k mapped) {
 				r := g.vector()
 				g.get(operand.Mem{Base: y, Disp: u * g.step()}, mask, r)
 				if k.join && !k.far {
-					g.fetchFar(operand.Mem{Base: y, Disp: tilesAhead + u*g.step()})
+					g.fetchFar(operand.Mem{Base: y, Disp: simd.TilesAhead + u*g.step()})
 				}
 				return r
 			}
