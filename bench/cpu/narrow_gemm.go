@@ -49,6 +49,10 @@ type narrowKernels struct {
 	// direct is the product of m rows of A, as they come, by n columns of B, a multiple of nr/2, whose rows it
 	// packs in room, nr columns of all groups at a time. There are whole groups of k. It may be nil.
 	direct func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
+
+	// panels does so with as many packed panels of B, of all of k, next bytes apart; what sumB wrote lies sums bytes
+	// behind each. It is there if direct is.
+	panels func(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
 }
 
 // shift is what packA adds to bytes, without carry.
@@ -68,7 +72,8 @@ func (k *narrowKernels) shift() uint64 {
 // them gets a few tiles at a time, which are still in L1.
 //
 // A panel of A is packed right before it is used, and kept for other columns; B is packed for
-// each block of rows, or once beforehand. Each worker packs what it needs: there is no barrier.
+// each block of rows, or once beforehand, where A may stay as it comes: see newPackedNarrowGEMM. Each worker packs what
+// it needs: there is no barrier.
 type narrowGEMM struct {
 	narrowKernels
 	grid
@@ -79,6 +84,7 @@ type narrowGEMM struct {
 	kc      int  // steps of a block
 	packedA bool // before the run: workers need no room for it
 	wholeA  bool // is packed at once, as it is small
+	asRows  bool // A is multiplied as it comes, by panels of a B that is packed before the run
 }
 
 // accBytes is the size of an element of C.
@@ -139,6 +145,9 @@ type narrowScratch struct {
 
 // lengths are the sizes of the buffers in bytes.
 func (g *narrowGEMM) lengths() (a, b, c, spare int) {
+	if g.asRows {
+		return 0, 0, hotSums, g.spareBytes()
+	}
 	rows, cols := g.mc/g.mr, g.nc/g.nr
 	switch {
 	case g.packedA:
@@ -197,6 +206,8 @@ type finish func(sums []byte, i0, j0, m, n int)
 // prepackB made it, or nil. The sums go to C, or to end if that is not nil.
 func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows, end finish) {
 	switch {
+	case packed != nil && g.asRows:
+		g.computeRows(id, s, a, packed, c, end)
 	case packed != nil:
 		g.compute(id, s, narrowA{rows: a}, packedB{g, packed}, c, end)
 	case g.readsB():

@@ -23,6 +23,11 @@ func newNarrowLinear(ws *workspace, rows, n, k int, packed bool) (*narrowLinear,
 	plan := newPlainNarrowGEMM
 	if packed {
 		plan = newNarrowGEMM
+		if faster, err := ws.rowsAreFaster(u); err != nil {
+			return nil, err
+		} else if faster {
+			plan = newPackedNarrowGEMM
+		}
 	}
 	g, err := plan(u, ws.caches, len(ws.workers), rows, n, k)
 	if err != nil {
@@ -54,6 +59,9 @@ func (ws *workspace) unitFor(rows int, packed bool) unit {
 
 // name of the micro-kernel.
 func (l *narrowLinear) name() string {
+	if l.gemm.asRows {
+		return "gemm_direct_" + l.unit
+	}
 	return fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, l.unit)
 }
 

@@ -61,6 +61,7 @@ type narrowCase struct {
 	block            blocking // in mr, steps and nr; zero: from the caches
 	pack, front, end bool
 	direct           bool
+	packed           bool // by newPackedNarrowGEMM
 }
 
 func TestNarrowGEMM(t *testing.T) {
@@ -81,23 +82,23 @@ func TestNarrowGEMM(t *testing.T) {
 			for _, n := range []int{2 * nr, 5*nr - 2} {
 				for _, k := range []int{2 * step, 3*step + 5} {
 					shape++
-					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2, false})
+					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2, false, false})
 				}
 			}
 		}
-		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true, false})
+		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false, false, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true, false, false})
 		// More steps than tiles stay for: sums that are added to, rows of A as they come, one panel of B.
 		long := blocking{2 * mr, 12, 2 * nr}
 		cases = append(cases,
-			narrowCase{2 * mr, 3 * nr, 20*step + 5, 1, long, true, true, false, false},
-			narrowCase{mr + 2, 4*nr + 3, 20*step + 5, 2, long, false, false, true, false},
-			narrowCase{2*mr + 1, 2*nr + 1, 12 * step, 1, long, true, false, false, false},
-			narrowCase{3 * mr, 2 * nr, 12 * step, 2, long, false, true, true, false},
-			narrowCase{2 * mr, nr, 12 * step, 1, long, true, true, false, false},
-			narrowCase{2*mr + 3, nr - 1, 20 * step, 1, long, false, false, false, false})
+			narrowCase{2 * mr, 3 * nr, 20*step + 5, 1, long, true, true, false, false, false},
+			narrowCase{mr + 2, 4*nr + 3, 20*step + 5, 2, long, false, false, true, false, false},
+			narrowCase{2*mr + 1, 2*nr + 1, 12 * step, 1, long, true, false, false, false, false},
+			narrowCase{3 * mr, 2 * nr, 12 * step, 2, long, false, true, true, false, false},
+			narrowCase{2 * mr, nr, 12 * step, 1, long, true, true, false, false, false},
+			narrowCase{2*mr + 3, nr - 1, 20 * step, 1, long, false, false, false, false, false})
 		if u.gemm.low { // a tile of every height
 			for m := 1; m <= mr; m++ {
-				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0, false})
+				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0, false, false})
 			}
 		}
 		if u.gemm.skinny != nil { // several blocks of columns
@@ -110,6 +111,13 @@ func TestNarrowGEMM(t *testing.T) {
 			}
 			cases = append(cases, narrowCase{m: 2*mr + 1, n: nr, k: step + u.gemm.group, threads: 2, direct: true},
 				narrowCase{m: mr, n: 3 * nr / 2, k: 2 * step, threads: 2, front: true, direct: true})
+			// Rows of A by packed panels, whole ones and others, with more rows than are finished at a time.
+			for m := 2 * directRows; m < 3*directRows; m++ {
+				cases = append(cases, narrowCase{m: m, n: nr + m%3, k: (1 + m%3) * u.gemm.group, threads: 1, front: m%2 == 0, end: m%4 < 2, packed: true, pack: true})
+			}
+			rows := 2*hotSums/(nr*accBytes) + 3
+			cases = append(cases, narrowCase{m: rows, n: 3 * nr, k: step, threads: 2, packed: true, pack: true},
+				narrowCase{m: rows, n: 2*nr + 5, k: u.gemm.group, threads: 2, end: true, packed: true, pack: true})
 		}
 		r := rand.New(rand.NewPCG(3, 4))
 		teams := map[int]*team{}
@@ -130,8 +138,15 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 	var g *narrowGEMM
 	if c.block == (blocking{}) {
 		var err error
-		if g, err = newNarrowGEMM(u, cacheSizes{}, c.threads, c.m, c.n, c.k); err != nil {
+		plan, caches := newNarrowGEMM, cacheSizes{}
+		if c.packed {
+			plan, caches.L2 = newPackedNarrowGEMM, 4<<10 // for several blocks of rows
+		}
+		if g, err = plan(u, caches, c.threads, c.m, c.n, c.k); err != nil {
 			return err
+		}
+		if g.asRows != c.packed {
+			return fmt.Errorf("planned for rows as they come: %t", g.asRows)
 		}
 	} else {
 		g = planNarrowGEMM(u, c.block, c.threads, c.m, c.n, c.k)
@@ -305,4 +320,30 @@ func verifyIn(t *testing.T, b *Backend, name, text string, d schema.DType, threa
 	if _, err := bench.Verify(b, caseOf(t, name, text, d, threads)); err != nil {
 		t.Errorf("%s %s %s %d threads: %v", name, text, d, threads, err)
 	}
+}
+
+// Rows of A are multiplied as they come, or panels of them: whichever is faster here, both are right, alone, with what
+// follows, and in pairs of weights.
+func TestRowsAsTheyCome(t *testing.T) {
+	eachUnit(t, func(t *testing.T, u unit) {
+		if u.gemm.panels == nil {
+			t.Skip("the unit multiplies panels")
+		}
+		patterns := []string{"matmul_packed", "Linear_Bias_ReLU"}
+		if u.dtype != schema.INT8 {
+			patterns = append(patterns, "Linear_Bias_Residual", "Linear_Bias_GELU_Linear", "SwiGLU", "Linear_LayerNorm")
+		}
+		b := testBackend(t, "")
+		b.units = map[schema.DType][]unit{u.dtype: {u}}
+		for _, asRows := range []bool{false, true} {
+			for i := range b.memory {
+				b.memory[i].asRows = map[string]bool{u.name: asRows}
+			}
+			for _, threads := range threadCounts(b) {
+				for _, p := range patterns {
+					verifyIn(t, b, p, "37x36x40", u.dtype, threads)
+				}
+			}
+		}
+	})
 }

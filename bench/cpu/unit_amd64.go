@@ -13,25 +13,25 @@ import (
 // The packing works on AVX-512 wherever there are tiles.
 var units = []unit{
 	{"amx", "AMX-BF16", schema.BF16, AMX, []cpuid.FeatureID{cpuid.AMXTILE, cpuid.AMXBF16, cpuid.AVX512BW}, 1024,
-		narrowKernels{32, 32, 16, false, true, 2, bf16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsTilesAVX512, nil, nil, nil},
+		narrowKernels{32, 32, 16, false, true, 2, bf16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsTilesAVX512, nil, nil, nil, nil},
 		tilePeak(peakBF16AMX, 32)},
 	{"avx512_bf16", "AVX512-BF16", schema.BF16, AVX512, []cpuid.FeatureID{cpuid.AVX512BF16, cpuid.AVX512BW}, 128,
-		narrowKernels{14, 32, 32, true, false, 2, bf16gemmBlockAVX512BF16, narrowPackAAVX512, narrowPackPairsAVX512, nil, bf16gemmSkinnyAVX512BF16, bf16gemmDirectAVX512BF16},
+		narrowKernels{14, 32, 32, true, false, 2, bf16gemmBlockAVX512BF16, narrowPackAAVX512, narrowPackPairsAVX512, nil, bf16gemmSkinnyAVX512BF16, bf16gemmDirectAVX512BF16, bf16gemmPanelsAVX512BF16},
 		dotPeak{peakBF16AVX512BF16, 1, 16, 2, 16}},
 	{"amx", "AMX-FP16", schema.FP16, AMX, []cpuid.FeatureID{cpuid.AMXTILE, cpuid.AMXFP16, cpuid.AVX512BW}, 1024,
-		narrowKernels{32, 32, 16, false, true, 2, fp16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsTilesAVX512, nil, nil, nil},
+		narrowKernels{32, 32, 16, false, true, 2, fp16gemmBlockAMX, narrowPackAAVX512, narrowPackPairsTilesAVX512, nil, nil, nil, nil},
 		tilePeak(peakFP16AMX, 32)},
 	{"avx512_fp16", "AVX512-FP16", schema.FP16, AVX512, []cpuid.FeatureID{cpuid.AVX512FP16, cpuid.AVX512BW}, 128,
-		narrowKernels{14, 64, 64, true, false, 1, fp16gemmBlockAVX512FP16, narrowPackAAVX512, narrowPackRowsAVX512, nil, nil, nil},
+		narrowKernels{14, 64, 64, true, false, 1, fp16gemmBlockAVX512FP16, narrowPackAAVX512, narrowPackRowsAVX512, nil, nil, nil, nil},
 		dotPeak{peakFP16AVX512FP16, 1, 32, 1, 16}},
 	{"amx", "AMX-INT8", schema.INT8, AMX, []cpuid.FeatureID{cpuid.AMXTILE, cpuid.AMXINT8, cpuid.AVX512BW}, 2048,
-		narrowKernels{32, 32, 16, false, true, 4, int8gemmBlockAMX, narrowPackAAVX512, narrowPackQuadsTilesAVX512, nil, nil, nil},
+		narrowKernels{32, 32, 16, false, true, 4, int8gemmBlockAMX, narrowPackAAVX512, narrowPackQuadsTilesAVX512, nil, nil, nil, nil},
 		tilePeak(peakINT8AMX, 64)},
 	{"avx512_vnni", "AVX512-VNNI", schema.INT8, AVX512, []cpuid.FeatureID{cpuid.AVX512VNNI, cpuid.AVX512BW}, 256,
-		narrowKernels{14, 32, 32, true, false, 4, int8gemmBlockAVX512VNNI, narrowPackAAVX512, narrowPackQuadsAVX512, narrowSumQuadsAVX512VNNI, int8gemmSkinnyAVX512VNNI, int8gemmDirectAVX512VNNI},
+		narrowKernels{14, 32, 32, true, false, 4, int8gemmBlockAVX512VNNI, narrowPackAAVX512, narrowPackQuadsAVX512, narrowSumQuadsAVX512VNNI, int8gemmSkinnyAVX512VNNI, int8gemmDirectAVX512VNNI, int8gemmPanelsAVX512VNNI},
 		dotPeak{peakINT8AVX512VNNI, 1, 16, 4, 16}},
 	{"avx_vnni", "AVX-VNNI", schema.INT8, AVX2, []cpuid.FeatureID{cpuid.AVXVNNI, cpuid.AVX2}, 128,
-		narrowKernels{6, 16, 16, true, false, 4, int8gemmBlockAVXVNNI, narrowPackAAVX2, narrowPackQuadsAVX2, narrowSumQuadsAVXVNNI, nil, nil},
+		narrowKernels{6, 16, 16, true, false, 4, int8gemmBlockAVXVNNI, narrowPackAAVX2, narrowPackQuadsAVX2, narrowSumQuadsAVXVNNI, nil, nil, nil},
 		dotPeak{peakINT8AVXVNNI, 1, 8, 4, 12}},
 }
 
@@ -108,7 +108,13 @@ func int8gemmSkinnyAVX512VNNI(m, n, steps int, x, b *byte, ldb int, y *byte)
 func bf16gemmDirectAVX512BF16(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
 
 //go:noescape
+func bf16gemmPanelsAVX512BF16(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
+
+//go:noescape
 func int8gemmDirectAVX512VNNI(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
+
+//go:noescape
+func int8gemmPanelsAVX512VNNI(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
 
 // The functions below do what dotPeak.run says.
 

@@ -21,6 +21,54 @@ var directRows = []int{8, 4, 2, 1}
 // int8: the elements of A become unsigned, A + 128, on their way, and the sums begin with -128 times those
 // of the columns of B.
 func (v vector) directBlock(c *build.Context) {
+	s := v.newDirect(c, "gemmDirect", "func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)")
+	c.Load(c.Param("b"), directB)
+	c.Load(c.Param("n"), directCols)
+	for count := vecs; count > 0; count-- {
+		columns, done := fmt.Sprintf("columns%d", count), fmt.Sprintf("done%d", count)
+		c.Label(columns)
+		c.CMPQ(directCols, U32(s.width(count)))
+		c.JLT(LabelRef(done))
+		s.interleave(count)
+		s.rows(count, func() { c.Load(c.Param("room"), directAt) })
+		c.ADDQ(U32(s.width(count)*v.size), directB)
+		c.ADDQ(U32(count*v.Bytes), directC)
+		c.SUBQ(U32(s.width(count)), directCols)
+		c.JMP(LabelRef(columns))
+		c.Label(done)
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// directPanels does the same with panels of B that are packed, next bytes from each other, and fetches the next one. For
+// int8, what the sums begin with lies so many bytes behind each.
+func (v vector) directPanels(c *build.Context) {
+	s := v.newDirect(c, "gemmPanels", "func(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)")
+	s.next = directB
+	c.Load(c.Param("next"), s.next)
+	c.Load(c.Param("panels"), directCols)
+	c.Label("panel")
+	for j, start := range s.start {
+		if v.size == 1 {
+			c.Load(c.Param("b"), directAt)
+			c.ADDQ(param(c, "sums"), directAt)
+			c.VMOVDQU32(Mem{Base: directAt, Disp: j * v.Bytes}, start)
+		} else {
+			v.zero(c, start)
+		}
+	}
+	s.rows(vecs, func() { c.Load(c.Param("b"), directAt) })
+	c.ADDQ(s.next, param(c, "b"))
+	c.ADDQ(U32(vecs*v.Bytes), directC)
+	c.DECQ(directCols)
+	c.JNZ(LabelRef("panel"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// newDirect begins such a function.
+func (v vector) newDirect(c *build.Context, name, signature string) direct {
 	s := direct{vector: v, Context: c}
 	tall := directRows[0] * vecs
 	s.flip = v.V(tall)
@@ -28,7 +76,7 @@ func (v vector) directBlock(c *build.Context) {
 	for j := range vecs {
 		s.column[j], s.start[j] = v.V(tall+3+j), v.V(tall+3+vecs+j)
 	}
-	function(c, v.dtype+"gemmDirect"+camel(v.unit), "func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)")
+	function(c, v.dtype+name+camel(v.unit), signature)
 	if v.size == 1 {
 		c.MOVL(U32(0x80808080), reg.EAX)
 		c.VPBROADCASTD(reg.EAX, s.flip)
@@ -40,29 +88,18 @@ func (v vector) directBlock(c *build.Context) {
 		c.Load(c.Param(p.name), p.ld)
 		c.LEAQ(Mem{Base: p.ld, Index: p.ld, Scale: 2}, p.by)
 	}
-	c.Load(c.Param("n"), directCols)
-	c.Load(c.Param("b"), directB)
 	c.Load(c.Param("c"), directC)
-	for count := vecs; count > 0; count-- {
-		columns, done := fmt.Sprintf("columns%d", count), fmt.Sprintf("done%d", count)
-		c.Label(columns)
-		c.CMPQ(directCols, U32(s.width(count)))
-		c.JLT(LabelRef(done))
-		s.interleave(count)
-		c.Load(c.Param("m"), directLeft)
-		c.Load(c.Param("a"), directA)
-		c.MOVQ(directC, directTo)
-		for _, rows := range directRows {
-			s.tiles(rows, count)
-		}
-		c.ADDQ(U32(s.width(count)*v.size), directB)
-		c.ADDQ(U32(count*v.Bytes), directC)
-		c.SUBQ(U32(s.width(count)), directCols)
-		c.JMP(LabelRef(columns))
-		c.Label(done)
+	return s
+}
+
+// rows multiplies all rows of A by so many vectors of columns, which lie where columns loads directAt.
+func (s direct) rows(count int, columns func()) {
+	s.Load(s.Param("m"), directLeft)
+	s.Load(s.Param("a"), directA)
+	s.MOVQ(directC, directTo)
+	for _, rows := range directRows {
+		s.tiles(rows, count, columns)
 	}
-	c.VZEROUPPER()
-	c.RET()
 }
 
 var (
@@ -85,6 +122,7 @@ type direct struct {
 	flip          reg.VecPhysical
 	factor        [2]reg.VecPhysical
 	column, start [vecs]reg.VecPhysical
+	next          reg.GPPhysical // how far behind a panel the next one is fetched, if there is one
 }
 
 // width is the number of columns of so many vectors of sums.
@@ -146,7 +184,7 @@ func (s direct) interleave(count int) {
 }
 
 // tiles multiplies so many rows as long as there are as many.
-func (s direct) tiles(rows, count int) {
+func (s direct) tiles(rows, count int, columns func()) {
 	loop, group, few := fmt.Sprintf("rows%dx%d", rows, count), fmt.Sprintf("group%dx%d", rows, count), fmt.Sprintf("few%dx%d", rows, count)
 	sum := func(i, j int) reg.VecPhysical { return s.V(i*count + j) }
 	half := min(rows, 4) // rows that a base reaches
@@ -169,11 +207,14 @@ func (s direct) tiles(rows, count int) {
 			s.VMOVDQA32(s.start[j], sum(i, j))
 		}
 	}
-	s.Load(s.Param("room"), directAt)
+	columns()
 	s.Load(s.Param("groups"), directGroups)
 	s.Label(group)
 	for j := range count {
 		s.VMOVDQU32(Mem{Base: directAt, Disp: j * s.Bytes}, s.column[j])
+		if s.next != nil {
+			s.PREFETCHT1(Mem{Base: directAt, Index: s.next, Scale: 1, Disp: j * s.Bytes})
+		}
 	}
 	for i := range rows {
 		f := s.factor[i%2]

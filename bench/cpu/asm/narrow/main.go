@@ -38,6 +38,7 @@ func main() {
 			}
 			if v.direct() {
 				v.directBlock(c)
+				v.directPanels(c)
 			}
 			v.peak(c)
 		})
