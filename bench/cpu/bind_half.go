@@ -80,10 +80,14 @@ func finishColumns(ws *workspace, half halfKernels, c bench.Chain, nr int, out [
 	bias, width := data[float32](ws, c[0].In[1]), widthOf(c.Output())
 	return func(sums []byte, i0, j0, m, n int) {
 		tile, at, size := as[float32](sums)[:(m-1)*nr+n], i0*width+j0, (m-1)*width+n
-		var y *uint16
-		if residual != nil {
-			y = &residual[at:][:size][0]
-		}
-		half.finishCols(&out[at:][:size][0], &tile[0], &bias[j0:][:n][0], y, width, nr, width, m, n, floor)
+		half.finishCols(&out[at:][:size][0], &tile[0], &bias[j0:][:n][0], startOf(residual, at, size), width, nr, width, m, n, floor)
 	}
+}
+
+// startOf is where n elements of a residual begin, nil if there is none.
+func startOf(residual []uint16, at, n int) *uint16 {
+	if residual == nil {
+		return nil
+	}
+	return &residual[at:][:n][0]
 }

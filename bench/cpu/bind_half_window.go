@@ -39,11 +39,7 @@ func bindHalfDepthwise(ws *workspace, c bench.Chain, s convShape) (*kernel, erro
 	return inHalfWindows(ws, "depthwise_"+string(ws.dtype), &d.windows, c[0].In[0], func(i, at int, to, plane, buffer []float32, p0, p1 int) {
 		channel, n := i%d.c, len(to)
 		d.rows(to, plane, weights[channel*taps:][:taps], none, buffer, p0, p1, float32(math.Inf(-1)))
-		var y *uint16
-		if residual != nil {
-			y = &residual[at:][:n][0]
-		}
-		half.finishRows(&dst[at:][:n][0], &to[0], &p.bias[channel], y, n, n, n, 1, n, floor)
+		half.finishRows(&dst[at:][:n][0], &to[0], &p.bias[channel], startOf(residual, at, n), n, n, n, 1, n, floor)
 	})
 }
 

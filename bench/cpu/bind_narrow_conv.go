@@ -87,11 +87,7 @@ func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights func() []
 	out, pixels := halves(ws, c.Output()), pixelsOf(c.Output())
 	return weights, func(sums []byte, channel, at, m, n int) {
 		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
-		var y *uint16
-		if residual != nil {
-			y = &residual[at:][:len(to)][0]
-		}
-		half.finishRows(&to[0], &tile[0], &p.bias[channel:][:m][0], y, pixels, nr, pixels, m, n, floor)
+		half.finishRows(&to[0], &tile[0], &p.bias[channel:][:m][0], startOf(residual, at, len(to)), pixels, nr, pixels, m, n, floor)
 	}
 }
 

@@ -82,23 +82,23 @@ func TestNarrowGEMM(t *testing.T) {
 			for _, n := range []int{2 * nr, 5*nr - 2} {
 				for _, k := range []int{2 * step, 3*step + 5} {
 					shape++
-					cases = append(cases, narrowCase{m, n, k, 1 + shape%4, small, shape%3 == 0, shape%2 == 0, shape%4 < 2, false, false})
+					cases = append(cases, narrowCase{m: m, n: n, k: k, threads: 1 + shape%4, block: small, pack: shape%3 == 0, front: shape%2 == 0, end: shape%4 < 2})
 				}
 			}
 		}
-		cases = append(cases, narrowCase{3*mr + 1, 3*nr + 1, 5*step - 1, 1, small, true, true, false, false, false}, narrowCase{3*mr - 1, 5*nr + 1, 2*step + 1, 2, small, false, true, true, false, false})
+		cases = append(cases, narrowCase{m: 3*mr + 1, n: 3*nr + 1, k: 5*step - 1, threads: 1, block: small, pack: true, front: true}, narrowCase{m: 3*mr - 1, n: 5*nr + 1, k: 2*step + 1, threads: 2, block: small, front: true, end: true})
 		// More steps than tiles stay for: sums that are added to, rows of A as they come, one panel of B.
 		long := blocking{2 * mr, 12, 2 * nr}
 		cases = append(cases,
-			narrowCase{2 * mr, 3 * nr, 20*step + 5, 1, long, true, true, false, false, false},
-			narrowCase{mr + 2, 4*nr + 3, 20*step + 5, 2, long, false, false, true, false, false},
-			narrowCase{2*mr + 1, 2*nr + 1, 12 * step, 1, long, true, false, false, false, false},
-			narrowCase{3 * mr, 2 * nr, 12 * step, 2, long, false, true, true, false, false},
-			narrowCase{2 * mr, nr, 12 * step, 1, long, true, true, false, false, false},
-			narrowCase{2*mr + 3, nr - 1, 20 * step, 1, long, false, false, false, false, false})
+			narrowCase{m: 2 * mr, n: 3 * nr, k: 20*step + 5, threads: 1, block: long, pack: true, front: true},
+			narrowCase{m: mr + 2, n: 4*nr + 3, k: 20*step + 5, threads: 2, block: long, end: true},
+			narrowCase{m: 2*mr + 1, n: 2*nr + 1, k: 12 * step, threads: 1, block: long, pack: true},
+			narrowCase{m: 3 * mr, n: 2 * nr, k: 12 * step, threads: 2, block: long, front: true, end: true},
+			narrowCase{m: 2 * mr, n: nr, k: 12 * step, threads: 1, block: long, pack: true, front: true},
+			narrowCase{m: 2*mr + 3, n: nr - 1, k: 20 * step, threads: 1, block: long})
 		if u.gemm.low { // a tile of every height
 			for m := 1; m <= mr; m++ {
-				cases = append(cases, narrowCase{m, nr + 3, 2*step + 3, 1, small, m%2 == 0, m%4 < 2, m%3 == 0, false, false})
+				cases = append(cases, narrowCase{m: m, n: nr + 3, k: 2*step + 3, threads: 1, block: small, pack: m%2 == 0, front: m%4 < 2, end: m%3 == 0})
 			}
 		}
 		if u.gemm.skinny != nil { // several blocks of columns

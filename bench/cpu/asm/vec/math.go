@@ -181,7 +181,7 @@ func (g *gen) power(x reg.Register, s sign) reg.Register {
 
 // exp2NonPositive is 2^x for x <= 0 (or a little above): of the scaled arguments of a
 // softmax, two instructions less than expNonPositive. Small results are as there. AVX-512 takes
-// 2^x = 2^floor(x) 2^f with f = x - floor(x), each factor by an instruction that knows -Inf.
+// 2^x = 2^floor(x) 2^f with f = x - floor(x), by instructions that know -Inf.
 func (g *gen) exp2NonPositive(x reg.Register) reg.Register {
 	if !g.wide() {
 		g.op("VMAX", x, g.pinned[uint64(g.exp2MinFlushed())], x)
