@@ -11,9 +11,11 @@ import (
 )
 
 // fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of
-// each, and the others, one way after the other. Of a CPU that computes in many types a default run has no
+// each, and the others, one way after the other. The first shape of every pattern in the main type comes before its
+// other shapes, and these before other types. Of a CPU that computes in many types a default run has no
 // time for all: what is no typical shape comes last, except in the main type.
 func (c *Calibrator) fusionSteps() (first, others []step) {
+	var byRank [3][]step
 	var byWay [4][]step // those that are left for later
 	for _, pattern := range c.Options.Patterns {
 		for i, s := range c.shapes(pattern) {
@@ -21,13 +23,17 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 				if c.lacks(pattern, d) {
 					continue
 				}
+				rank := min(i, 1)
+				if d != c.mainDType() {
+					rank = 2
+				}
 				for n, way := range c.ways(pattern, i, d) {
 					label := pairLabel(pattern.Name, d, s.String(), way)
 					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					})
 					if n == 0 && (c.Options.Mode != schema.Default || d == c.mainDType() || i < typicalShapes[schema.Default]) {
-						first = append(first, pair)
+						byRank[rank] = append(byRank[rank], pair)
 					} else {
 						byWay[n] = append(byWay[n], pair)
 					}
@@ -35,7 +41,7 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 			}
 		}
 	}
-	return first, slices.Concat(byWay[1], byWay[2], byWay[3], byWay[0])
+	return slices.Concat(byRank[:]...), slices.Concat(byWay[1], byWay[2], byWay[3], byWay[0])
 }
 
 func pairLabel(pattern string, d schema.DType, shape string, w way) string {
