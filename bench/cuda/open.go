@@ -18,10 +18,10 @@ func Open(dev schema.Device) (*Backend, error) {
 		return nil, err
 	}
 	compiler, lacking := newNVRTC(version)
-	if lacking != nil {
-		if compiler, err = newPrebuilt(); err != nil {
-			return nil, err
-		}
+	if lacking == nil {
+		compiler = withCache(compiler)
+	} else if compiler, err = newPrebuilt(); err != nil {
+		return nil, err
 	}
 	context, err := driver.Open(dev.GPU.UUID)
 	if err != nil {
