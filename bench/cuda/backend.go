@@ -26,6 +26,8 @@ type Backend struct {
 	patience  int     // nanoseconds that a reading of the clock may take to settle
 	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
 	spinner   Address // result of the kernel that reads the clock; 0 until the first
+	laps      Address // what the SMs count while samples run; 0 until the first
+	lapped    bool    // since the settled clock was asked for
 }
 
 // library is an external one that was found.

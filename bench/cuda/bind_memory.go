@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -21,9 +22,11 @@ func init() {
 	register("empty", entry{provider: own, dtypes: []schema.DType{schema.FP32}, bind: bindEmpty})
 }
 
+// streamThreads of a block, as in stream.cu.
+const streamThreads = 256
+
 // bindStream gives each block a part of the arrays.
 func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
-	const threads = 256 // as in stream.cu
 	op := c[0]
 	p := op.Params.(bench.StreamParams)
 	n := op.Out.Elems()
@@ -34,23 +37,30 @@ func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	for i, t := range op.In {
 		in[i] = ws.pointer(t)
 	}
-	return ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: [3]int{streamParts(op)}, Threads: [3]int{threads}},
+	return ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: [3]int{streamParts(op)}, Threads: [3]int{streamThreads}},
 		ws.pointer(op.Out), in[0], in[1], Long(n), Long(p.Passes), Double(p.Scalar))
 }
 
-// streamParts is the number of parts, and of blocks. A checksum has a sum of each part. Arrays that are passed
-// once are cut finer, so that the last blocks, which leave SMs without work, are a small share of all;
-// a block that comes back to a fine part would find it in L2.
+// streamParts is the number of parts, and of blocks. A checksum has a sum of each part. A single pass has a pair of
+// elements for each thread, or four where nothing is read, or, in four streams, is cut finer than others, so that the
+// last blocks, which leave SMs without work, are a small share of all; a block that comes back to a fine part would find
+// it in L2.
 func streamParts(op bench.Op) int {
-	const finer = 8
+	const finer, each = 8, 4 // as in stream.cu
 	p := op.Params.(bench.StreamParams)
 	switch {
 	case p.Checksum:
 		return int(op.Out.Elems())
-	case p.Passes == 1:
+	case p.Passes > 1:
+		return bench.Place{}.Parts()
+	case strings.HasSuffix(op.Name, "4"):
 		return finer * bench.Place{}.Parts()
 	}
-	return bench.Place{}.Parts()
+	fine := int64(2 * streamThreads)
+	if len(op.In) == 0 {
+		fine *= each
+	}
+	return int(divideUp(op.Out.Elems(), fine))
 }
 
 // lineBytes lie between the addresses of a chase.

@@ -15,7 +15,7 @@ func init() {
 		source string
 		grid   peakGrid
 	}{
-		// Two warpgroups a block, each with a tile of 64 x 256. The emulation of the tests has no wgmma.
+		// Two warpgroups a block, each with a tile of 64 x 256.
 		{entry{unit: "wgmma", least: Capability{9, 0}, majors: []int{9}, dtypes: []schema.DType{schema.TF32, schema.FP16, schema.BF16, schema.FP8, schema.INT8}},
 			"peak_wgmma", peakGrid{threads: 256, a: 64, b: 256, tiles: 2}},
 		// 16 warps a block, each with tiles of 4 numbers a lane.

@@ -233,7 +233,7 @@ func (l *cublasLtLibrary) name(a *ltAlgorithm) string {
 		var written uintptr
 		// An older library does not know all of them.
 		if l.config(a, c.attribute, unsafe.Pointer(&value), c.bytes, &written) == 0 && value != c.plain {
-			text += fmt.Sprintf(" %s %d", c.label, value)
+			text += fmt.Sprintf(" %s %d", c.label, int32(value))
 		}
 	}
 	return text

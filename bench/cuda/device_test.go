@@ -371,16 +371,17 @@ func TestDevicePeakBounds(t *testing.T) {
 			if k.Chain != "peak_fma" {
 				continue
 			}
-			mhz := must[float64](t)(b.Clock(bench.Place{}, false))
 			var took time.Duration
+			var mhz float64
 			rounds := int64(1)
 			for ; took < time.Millisecond; rounds *= 2 {
+				must[float64](t)(b.Clock(bench.Place{}, true))
 				c := bench.Chain{bench.PeakFMA(rounds, 1)}
 				ws := must[bench.Workspace](t)(b.Open(bench.Case{Chain: c, DType: k.DType, Unit: k.Implementation, Seed: 7}))
 				took = must[time.Duration](t)(bench.Sample(ws, []bench.Kernel{must[bench.Kernel](t)(ws.Bind(c))}, 1))
+				mhz = must[float64](t)(b.Clock(bench.Place{}, false)) // of the sample alone
 				check(t, ws.Close())
 			}
-			mhz = max(mhz, must[float64](t)(b.Clock(bench.Place{}, false)))
 			flop := bench.PeakFMA(rounds/2, 1).FLOP
 			perCycle := float64(flop) / took.Seconds() / (mhz * 1e6 * float64(b.sms))
 			t.Logf("%s on %s: %.4g GFLOPS, %.4g FLOP a cycle and SM at %.0f MHz", k.DType, k.Implementation, float64(flop)/took.Seconds()/1e9, perCycle, mhz)
@@ -416,6 +417,12 @@ var kernelTests = []struct {
 	{"peaks", func(t *testing.T, b *Backend) { verifyPeaks(t, b) }},
 	{"elementwise", verifyElementwise}, {"images", verifyImages}, {"moves", verifyMoves}, {"pools", verifyPool}, {"networks", verifyNetworks}, {"reduce", verifyReduce}, {"rows", verifyRows}, {"causal rows", verifyCausalRows},
 	{"gemm", verifyGemm}, {"linear", verifyLinear}, {"layers", verifyLayers}, {"products again", verifyProductsAgain},
+	{"wide", func(t *testing.T, b *Backend) {
+		if b.capability != hopper {
+			t.Skip("a Hopper has wide tiles, not a device of compute capability ", b.capability)
+		}
+		verifyWide(t, b)
+	}},
 	{"conv", verifyConv}, {"separable conv", verifySeparableConv},
 	{"attention", func(t *testing.T, b *Backend) {
 		for _, d := range floats {
@@ -427,17 +434,26 @@ var kernelTests = []struct {
 }
 
 // Every chain agrees with the float64 reference in every type by each provider: by the best
-// one of each, then without the first, until there are our kernels alone; and these as
+// one of each, then, where it was used, without the first, until there are our kernels alone; and these as
 // a device with a single SM divides the work, which gives small shapes the large tiles.
 func TestDeviceKernels(t *testing.T) {
 	b := newDevice(t)
 	bound := recordBindings(t)
 	sms, libraries := b.sms, b.libraries
 	t.Cleanup(func() { b.sms, b.libraries = sms, libraries })
-	verify := func(name string) {
+	used := map[string][]provider{} // by the test, its last time
+	verify := func(name string, first provider) {
 		t.Run(name, func(t *testing.T) {
 			for _, k := range kernelTests {
-				t.Run(k.name, func(t *testing.T) { k.verify(t, b) })
+				missing := func(p provider) bool { return p < first }
+				if before := used[k.name]; before != nil && !slices.ContainsFunc(before, missing) {
+					continue // nothing would change
+				}
+				t.Run(k.name, func(t *testing.T) {
+					clear(bound.by)
+					k.verify(t, b)
+					used[k.name] = slices.AppendSeq([]provider{}, maps.Keys(bound.by))
+				})
 			}
 		})
 	}
@@ -445,19 +461,20 @@ func TestDeviceKernels(t *testing.T) {
 		if b.libraries = libraries; b.has(first) {
 			b.libraries = maps.Clone(libraries)
 			maps.DeleteFunc(b.libraries, func(p provider, _ library) bool { return p < first })
-			verify(first.String())
+			verify(first.String(), first)
 		}
 	}
 	b.sms = 1
-	verify("1 SM")
+	clear(used)
+	verify("1 SM", own)
 
 	b.libraries = libraries
 	for chain := range entries {
 		for _, d := range schema.DTypes() {
 			for _, e := range b.usable(chain, d) {
-				if what := bindingName(chain, d, e); !bound[what] && e.provider == own {
+				if what := bindingName(chain, d, e); !bound.all[what] && e.provider == own {
 					t.Errorf("%s was not verified", what)
-				} else if !bound[what] {
+				} else if !bound.all[what] {
 					t.Logf("%s was not verified: no shape suits it", what)
 				}
 			}
@@ -469,16 +486,22 @@ func bindingName(chain string, d schema.DType, e entry) string {
 	return fmt.Sprintf("%s in %s by %s %s", chain, d, e.provider, e.unit)
 }
 
+// bindings are the kernels that were bound, and who provided them.
+type bindings struct {
+	all map[string]bool
+	by  map[provider]bool
+}
+
 // recordBindings notes which kernels are bound until the test ends.
-func recordBindings(t *testing.T) map[string]bool {
-	bound := map[string]bool{}
+func recordBindings(t *testing.T) bindings {
+	bound := bindings{map[string]bool{}, map[provider]bool{}}
 	for chain, es := range entries {
 		plain := slices.Clone(es)
 		for i, e := range plain {
 			es[i].bind = func(ws *workspace, c bench.Chain) (*kernel, error) {
 				k, err := e.bind(ws, c)
 				if err == nil {
-					bound[bindingName(chain, ws.dtype, e)] = true
+					bound.all[bindingName(chain, ws.dtype, e)], bound.by[e.provider] = true, true
 				}
 				return k, err
 			}

@@ -4,10 +4,12 @@ package cuda
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"hwcal/bench"
 	"hwcal/bench/element"
@@ -197,5 +199,22 @@ func TestEmulatedClock(t *testing.T) {
 	b := newEmulated(t, Capability{9, 0})
 	if mhz, err := b.Clock(bench.Place{}, true); err != nil || math.Abs(mhz-2000) > 20 {
 		t.Errorf("%g MHz: %v, want 2000", mhz, err)
+	}
+	c := bench.Chain{bench.PeakFMA(1, 1)}
+	ws := must[bench.Workspace](t)(b.Open(bench.Case{Chain: c, DType: schema.FP32, Seed: 7}))
+	defer func() { check(t, ws.Close()) }()
+	for range 3 {
+		must[time.Duration](t)(bench.Sample(ws, []bench.Kernel{must[bench.Kernel](t)(ws.Bind(c))}, 1))
+	}
+	mhz, err := b.Clock(bench.Place{}, false)
+	if check(t, err); !b.lapped || math.Abs(mhz-2000) > 20 {
+		t.Errorf("%g MHz of samples, want 2000", mhz)
+	}
+	check(t, b.context.Set(b.laps, 0, mostSMs*lapBytes))
+	if _, err := b.Clock(bench.Place{}, false); !errors.Is(err, bench.ErrUnsettled) {
+		t.Errorf("nothing was counted: %v", err)
+	}
+	if _, err := b.Clock(bench.Place{}, true); err != nil || b.lapped {
+		t.Errorf("settled: %v, samples before count: %t", err, b.lapped)
 	}
 }

@@ -159,7 +159,9 @@ func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	return b.kernel, nil
 }
 
-// bind asks the preferred provider first, then the others in their order.
+// bind asks the preferred provider first, then the others in their order: an operation has the kernel of the first that
+// has one. Of several operations in one kernel it takes the fastest of all providers, as a library may have
+// nothing but a slow way for what it was not tuned for.
 func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 	candidates := ws.backend.usable(c.String(), ws.dtype)
 	if ws.only != "" {
@@ -177,15 +179,34 @@ func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 		return 0
 	})
 	err := fmt.Errorf("cuda: no kernel for %s in %s on compute capability %s: %w", c, ws.dtype, ws.backend.capability, bench.ErrUnsupported)
+	var bound []binding
 	for _, e := range candidates {
-		var k *kernel
-		if k, err = e.bind(ws, c); err == nil {
-			return binding{chain: c.String(), kernel: k, by: e.provider}
+		k, failed := e.bind(ws, c)
+		if failed == nil {
+			bound = append(bound, binding{chain: c.String(), kernel: k, by: e.provider})
+			if len(c) == 1 {
+				break
+			}
+			continue
 		}
-		err = fmt.Errorf("cuda: bind %s %s by %s: %w", c, ws.dtype, e.provider, err)
+		err = fmt.Errorf("cuda: bind %s %s by %s: %w", c, ws.dtype, e.provider, failed)
 		if !isUnsupported(err) {
 			break
 		}
 	}
-	return binding{chain: c.String(), by: own, err: err}
+	switch len(bound) {
+	case 0:
+		return binding{chain: c.String(), by: own, err: err}
+	case 1:
+		return bound[0]
+	}
+	var runs []func() error
+	for _, b := range bound {
+		runs = append(runs, b.kernel.enqueue)
+	}
+	best, err := ws.fastest(runs)
+	if err != nil {
+		return binding{chain: c.String(), by: own, err: fmt.Errorf("cuda: %s %s: %w", c, ws.dtype, err)}
+	}
+	return bound[best]
 }

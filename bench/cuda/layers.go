@@ -41,16 +41,14 @@ func bindSwiGLU(ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	p := ws.gemmShapeOf(x, w)
 	p.operands = 2
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	g := ws.grainOf(p)
-	scratch, err := ws.scratch(cut{p, g})
-	if err != nil {
-		return nil, err
-	}
-	return ws.layer("swiglu", g, g.blocks(p)*g.splits, ws.aligned(p.k, p.n),
-		[]Arg{ws.pointer(x), ws.pointer(w), ws.pointer(v), ws.pointer(c.Output())}, p.dims(), []Arg{Int(int(g.splits))}, scratch)
+	return ws.byTrial("layers", p, func(g grain) (*kernel, error) {
+		scratch, err := ws.scratch(cut{p, g})
+		if err != nil {
+			return nil, err
+		}
+		return ws.layer("swiglu", g, g.blocks(p)*g.splits, ws.aligned(p.k, p.n),
+			[]Arg{ws.pointer(x), ws.pointer(w), ws.pointer(v), ws.pointer(c.Output())}, p.dims(), []Arg{Int(int(g.splits))}, scratch)
+	})
 }
 
 // bindMLP is for GELU(X W + b) W2.
@@ -69,12 +67,6 @@ func bindMLP(ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	second := first
 	second.n, second.k = first.k, first.n
-	if err := first.check(); err != nil {
-		return nil, err
-	}
-	g := ws.grainOf(first)
-	g2 := g
-	g2.splits = ws.splits(second, g)
 	bias, err := ws.columns(e.plus, e.of, "added to sums")
 	if err != nil {
 		return nil, err
@@ -84,45 +76,47 @@ func bindMLP(ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := ws.scratch(cut{first, g}, cut{second, g2})
-	if err != nil {
-		return nil, err
-	}
-	counters, err := ws.counters(g, first)
-	if err != nil {
-		return nil, err
-	}
-	units := g.blocks(first)*g.splits + g.blocks(second)*g2.splits
-	return ws.layer("mlp", g, ws.staying(units), ws.aligned(first.k, first.n),
-		[]Arg{ws.pointer(x), ws.pointer(w), Pointer(bias), Int(e.activation), ws.pointer(w2), ws.pointer(c.Output())}, first.dims(),
-		[]Arg{Pointer(between), Int(int(width)), Int(int(g.splits)), Int(int(g2.splits))}, scratch, counters)
+	return ws.byTrial("layers", first, func(g grain) (*kernel, error) {
+		g2 := g
+		g2.splits = ws.splits(second, g)
+		scratch, err := ws.scratch(cut{first, g}, cut{second, g2})
+		if err != nil {
+			return nil, err
+		}
+		counters, err := ws.counters(g, first)
+		if err != nil {
+			return nil, err
+		}
+		units := g.blocks(first)*g.splits + g.blocks(second)*g2.splits
+		return ws.layer("mlp", g, ws.staying(units), ws.aligned(first.k, first.n),
+			[]Arg{ws.pointer(x), ws.pointer(w), Pointer(bias), Int(e.activation), ws.pointer(w2), ws.pointer(c.Output())}, first.dims(),
+			[]Arg{Pointer(between), Int(int(width)), Int(int(g.splits)), Int(int(g2.splits))}, scratch, counters)
+	})
 }
 
 // bindGemmLayerNorm is for the layer norm of X W.
 func bindGemmLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, w, norm := c[0].In[0], c[0].In[1], c[1]
 	p := ws.gemmShapeOf(x, w)
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	g := ws.grainOf(p)
 	width := padded(p.n, padding)
 	between, err := ws.zeroed(p.m * width * sum(ws.dtype).Bytes)
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := ws.scratch(cut{p, g})
-	if err != nil {
-		return nil, err
-	}
-	counters, err := ws.counters(g, p)
-	if err != nil {
-		return nil, err
-	}
 	eps := norm.Params.(bench.LayerNormParams).Eps
-	return ws.layer("gemm_layernorm", g, ws.staying(g.blocks(p)*g.splits), ws.aligned(p.k, p.n),
-		[]Arg{ws.pointer(x), ws.pointer(w), ws.pointer(norm.In[1]), ws.pointer(norm.In[2]), ws.scalar(eps), ws.pointer(norm.Out)}, p.dims(),
-		[]Arg{Pointer(between), Int(int(width)), Int(int(g.splits))}, scratch, counters)
+	return ws.byTrial("layers", p, func(g grain) (*kernel, error) {
+		scratch, err := ws.scratch(cut{p, g})
+		if err != nil {
+			return nil, err
+		}
+		counters, err := ws.counters(g, p)
+		if err != nil {
+			return nil, err
+		}
+		return ws.layer("gemm_layernorm", g, ws.staying(g.blocks(p)*g.splits), ws.aligned(p.k, p.n),
+			[]Arg{ws.pointer(x), ws.pointer(w), ws.pointer(norm.In[1]), ws.pointer(norm.In[2]), ws.scalar(eps), ws.pointer(norm.Out)}, p.dims(),
+			[]Arg{Pointer(between), Int(int(width)), Int(int(g.splits))}, scratch, counters)
+	})
 }
 
 // counters are those of kernels/queue.cuh, for as many groups as there are bands of rows.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -22,6 +23,37 @@ type libraryControls struct {
 	log  func() string                 `c:"stub_log"`
 	fail func(call string, code int32) `c:"stub_fail"`
 	held func() int                    `c:"stub_held"`
+}
+
+// slowLaunches is a device on which our own kernels take 100 ms each. If only those of so many threads a block do, whatever
+// others do takes a millisecond.
+type slowLaunches struct {
+	Context
+	threads  int // 0 for all
+	launches int
+	before   map[Event]int // launches, by the event behind them
+}
+
+func (s *slowLaunches) Launch(f Function, g Grid, args ...Arg) error {
+	if s.threads == 0 || s.threads == g.Threads[0] {
+		s.launches++
+	}
+	return s.Context.Launch(f, g, args...)
+}
+
+func (s *slowLaunches) Record(e Event) error {
+	s.before[e] = s.launches
+	return s.Context.Record(e)
+}
+
+func (s *slowLaunches) Elapsed(from, to Event) (time.Duration, error) {
+	switch slow := s.before[to] - s.before[from]; {
+	case slow > 0:
+		return time.Duration(slow) * 100 * time.Millisecond, nil
+	case s.threads > 0:
+		return time.Millisecond, nil
+	}
+	return s.Context.Elapsed(from, to)
 }
 
 // newLibraryStub is a backend that has the library of testdata/NAME.c. When the test ends, all that was
@@ -41,6 +73,7 @@ func newLibraryStub(t *testing.T, name string, p provider, load func(Context, ..
 		}
 	})
 	s.Backend = newEmulated(t, c)
+	s.context = &slowLaunches{Context: s.context, before: map[Event]int{}}
 	l, err := load(s.context, s.path)
 	check(t, err)
 	s.add(p, l, nil)

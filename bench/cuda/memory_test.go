@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"hwcal/bench"
@@ -14,7 +15,7 @@ import (
 func TestStreams(t *testing.T) { verifyStreams(t, newEmulated(t, Capability{8, 0})) }
 
 func verifyStreams(t *testing.T, b *Backend) {
-	for _, size := range []struct{ n, threads, passes int64 }{{1, 2, 2}, {7, 3, 2}, {8, 1, 2}, {9000, 3, 2}, {8193, 2, 1}} {
+	for _, size := range []struct{ n, threads, passes int64 }{{1, 2, 2}, {7, 3, 2}, {8, 1, 2}, {9000, 3, 2}, {8193, 2, 1}, {1027, 2, 1}} {
 		arrays := bench.NewStreamArrays(size.n, size.threads)
 		var chains []bench.Chain
 		for _, s := range bench.Streams {
@@ -34,13 +35,20 @@ func verifyStreams(t *testing.T, b *Backend) {
 	}
 }
 
-// Only what is written, and passed once, is cut finer.
+// What is written, and passed once, has a pair of elements for each thread, or four if nothing is read, unless it is in four
+// streams.
 func TestStreamParts(t *testing.T) {
 	for _, s := range bench.Streams {
-		for n, want := range map[int64]int{1 << 26: 1024, 1 << 27: 8192} { // of 512 MiB, passed twice, and 1 GiB
-			if s.Writes == 0 {
-				want = 1024
-			}
+		fine, finest := 8*1024, 1<<27/512
+		switch {
+		case s.Writes == 0:
+			finest = 1024
+		case s.Reads == 0:
+			finest /= 4
+		case strings.HasSuffix(s.Name, "4"):
+			finest = fine
+		}
+		for n, want := range map[int64]int{1 << 26: 1024, 1 << 27: finest} { // of 512 MiB, passed twice, and 1 GiB
 			if got := streamParts(s.Op(bench.NewStreamArrays(n, 1024))); got != want {
 				t.Errorf("%s of %d elements: %d parts, want %d", s.Name, n, got, want)
 			}

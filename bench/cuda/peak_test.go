@@ -9,12 +9,14 @@ import (
 	"hwcal/schema"
 )
 
-// Every accumulator ends at 2, on every unit that the emulation has.
+// Every accumulator ends at 2, on every unit.
 func TestPeaks(t *testing.T) {
-	units := verifyPeaks(t, newEmulated(t, Capability{8, 9}))
-	for d, want := range map[schema.DType]int{schema.FP64: 2, schema.FP32: 1, schema.TF32: 1, schema.FP16: 1, schema.BF16: 1, schema.FP8: 1, schema.INT8: 1} {
-		if units[d] != want {
-			t.Errorf("%s has %d units, want %d", d, units[d], want)
+	for c, wgmma := range map[Capability]int{{8, 9}: 0, {9, 0}: 1} {
+		units := verifyPeaks(t, newEmulated(t, c))
+		for d, want := range map[schema.DType]int{schema.FP64: 2, schema.FP32: 1, schema.TF32: 1 + wgmma, schema.FP16: 1 + wgmma, schema.BF16: 1 + wgmma, schema.FP8: 1, schema.INT8: 1 + wgmma} {
+			if units[d] != want {
+				t.Errorf("%s has %d units on %s, want %d", d, units[d], c, want)
+			}
 		}
 	}
 }
@@ -34,10 +36,11 @@ func verifyPeaks(t *testing.T, b *Backend) map[schema.DType]int {
 				t.Errorf("%s on %s, %d rounds: %v", k.DType, k.Implementation, rounds, err)
 			}
 		}
-		verify(4) // pairs that all change the sums
 		if k.Implementation == "fma" {
+			verify(64 * int64(b.sms)) // so many steps on each SM, until all sums are 2
 			continue
 		}
+		verify(4)                                        // pairs that all change the sums
 		many := 5 * rowBytes / element.Of(k.DType).Bytes // 300 pairs of one SM, of which the first do not
 		if k.Implementation == "wgmma" {
 			many *= 4 // its tiles are larger

@@ -55,10 +55,11 @@ func TestPrebuiltIsGenerated(t *testing.T) {
 	}
 }
 
-// otherOnHopper are the units in which mma.cuh has other instructions for Hopper than for Ampere: those that multiply in
-// fp64 on tensor cores.
+// otherOnHopper are the units that have other instructions for Hopper than for Ampere: those that multiply in fp64 on tensor
+// cores, by mma.cuh, and those with wide tiles.
 func otherOnHopper(u Unit) bool {
-	return u.DType == schema.FP64 && slices.Contains([]string{"conv", "gemm", "layers", "peak"}, u.Source)
+	return u.DType == schema.FP64 && slices.Contains([]string{"conv", "gemm", "layers", "peak"}, u.Source) ||
+		wideKernels[u.Source] != "" && slices.Contains(wideTypes, u.DType)
 }
 
 // Products in fp64 by the instructions of Ampere take twice the time on Hopper.

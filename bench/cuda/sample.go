@@ -43,6 +43,9 @@ func (ws *workspace) samples(runs []bench.Run) ([]time.Duration, error) {
 	if err := ws.backend.spin(leadNanoseconds); err != nil {
 		return nil, err
 	}
+	if err := ws.backend.lap("lap_begin"); err != nil {
+		return nil, err
+	}
 	for i, r := range runs {
 		if r.Cold {
 			if err := ws.backend.flush(); err != nil {
@@ -58,6 +61,9 @@ func (ws *workspace) samples(runs []bench.Run) ([]time.Duration, error) {
 		if err := ws.context.Record(events[2*i+1]); err != nil {
 			return nil, err
 		}
+	}
+	if err := ws.backend.lap("lap_end"); err != nil {
+		return nil, err
 	}
 	if err := ws.context.Synchronize(); err != nil {
 		return nil, err

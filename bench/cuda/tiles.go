@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -25,8 +26,9 @@ const skinnyRows = 8
 
 // grain is how a product is cut into blocks.
 type grain struct {
-	kernel       string // of the name of the function: "128x128", "64x64", or the rows of X
+	kernel       string // of the name of the function: "192x256", "128x128", or the rows of X
 	skinny       bool
+	wide         bool  // k is in no slices
 	down, across int64 // Y of one block
 	sums         int64 // of a block
 	resident     int64 // blocks that an SM should have
@@ -44,8 +46,12 @@ const (
 	mostSplits = 32
 )
 
-// grainOf a product: large tiles if there are enough for all SMs, else small ones.
-func (ws *workspace) grainOf(p gemmShape) grain {
+// grainsOf a product of a source are those of which the fastest is to be found by trial: the wide ones, or large tiles if
+// there are enough for all SMs, else small ones.
+func (ws *workspace) grainsOf(source string, p gemmShape) []grain {
+	if wide := ws.wide(source, p); wide != nil {
+		return wide
+	}
 	size, sum := ws.dtype.Bytes(), sum(ws.dtype).Bytes
 	g := ws.square(p, 128)
 	if g.blocks(p) < int64(ws.backend.sms) {
@@ -72,11 +78,74 @@ func (ws *workspace) grainOf(p gemmShape) grain {
 		}
 	}
 	g.splits = ws.splits(p, g)
-	return g
+	return []grain{g}
 }
+
+// byTrial is the fastest of the kernels that bind makes of the grains of a product.
+func (ws *workspace) byTrial(source string, p gemmShape, bind func(grain) (*kernel, error)) (*kernel, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	var kernels []*kernel
+	var runs []func() error
+	for _, g := range ws.grainsOf(source, p) {
+		k, err := bind(g)
+		if err != nil {
+			return nil, err
+		}
+		kernels, runs = append(kernels, k), append(runs, k.enqueue)
+	}
+	if len(kernels) == 1 {
+		return kernels[0], nil
+	}
+	best, err := ws.fastest(runs)
+	if err != nil {
+		return nil, err
+	}
+	return kernels[best], nil
+}
+
+// wide are the grains of kernels/wide.cuh, if the device has its instructions, the operands are aligned, and there are
+// tiles for most of the SMs. The larger tile asks less of the L2 cache; of the smaller one the last turn of the SMs leaves
+// fewer without work.
+func (ws *workspace) wide(source string, p gemmShape) []grain {
+	const across, stepBytes = 256, 128
+	aligned := ws.aligned(p.k) && (p.byRows || ws.aligned(p.n))
+	if ws.backend.capability != hopper || !slices.Contains(wideTypes, ws.dtype) || !aligned || p.channels > 0 || p.m <= skinnyRows {
+		return nil
+	}
+	var grains []grain
+	for _, down := range []int64{128, 192} {
+		g := grain{
+			kernel: fmt.Sprintf("%dx%d", down, across), wide: true, down: down, across: across / p.operands, sums: down * across,
+			resident: 1, splits: 1, threads: int(2 * down), shared: stages * (down + across) * stepBytes,
+		}
+		if 4*g.blocks(p) < 3*int64(ws.backend.sms) {
+			break
+		}
+		// A compiler that does not know the device makes code for older ones, which have none of this.
+		if _, err := ws.backend.function(Unit{source, ws.dtype}, g.function(wideKernels[source], true)); err != nil {
+			break
+		}
+		grains = append(grains, g)
+	}
+	return grains
+}
+
+// hopper is the only capability with the instructions of kernels/wgmma.cuh.
+var hopper = Capability{9, 0}
+
+// wideTypes are those in which kernels/wide.cuh multiplies, and wideKernels one of each source that includes it.
+var (
+	wideTypes   = []schema.DType{schema.BF16, schema.FP16, schema.INT8}
+	wideKernels = map[string]string{"gemm": "gemm", "layers": "mlp"}
+)
 
 // splits are as many slices of k as bring a few blocks to each SM.
 func (ws *workspace) splits(p gemmShape, g grain) int64 {
+	if g.wide {
+		return 1
+	}
 	steps := padded(p.k*ws.dtype.Bytes(), stepBytes) / stepBytes
 	return max(1, min(g.resident*int64(ws.backend.sms)/g.blocks(p), steps/leastSteps, mostSplits))
 }
@@ -168,34 +237,33 @@ func (p gemmShape) check() error {
 
 // multiply is the kernel of one product and what follows it. name is that of the functions for tiles.
 func (ws *workspace) multiply(source, name string, p gemmShape, x, w Arg, e epilogue, then ...Arg) (*kernel, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	g := ws.grainOf(p)
 	aligned := ws.aligned(p.k, p.channels)
 	if !p.byRows {
 		aligned = aligned && ws.aligned(p.n)
 	}
-	if g.skinny {
-		source, name, then = "gemv", "gemv", nil
-		if p.byRows {
-			name = "gemv_rows"
+	return ws.byTrial(source, p, func(g grain) (*kernel, error) {
+		source, name, then := source, name, then
+		if g.skinny {
+			source, name, then = "gemv", "gemv", nil
+			if p.byRows {
+				name = "gemv_rows"
+			}
 		}
-	}
-	scratch, err := ws.scratch(cut{p, g})
-	if err != nil {
-		return nil, err
-	}
-	args, err := e.args(ws)
-	if err != nil {
-		return nil, err
-	}
-	grid := Grid{
-		Blocks:  [3]int{int(g.blocks(p) / p.batch * g.splits), int(p.batch)},
-		Threads: [3]int{g.threads}, Shared: int(g.shared),
-	}
-	return ws.ours(source, g.function(name, aligned), grid,
-		join([]Arg{x, w}, p.dims(), then, []Arg{Int(int(g.splits))}, scratch, args)...)
+		scratch, err := ws.scratch(cut{p, g})
+		if err != nil {
+			return nil, err
+		}
+		args, err := e.args(ws)
+		if err != nil {
+			return nil, err
+		}
+		grid := Grid{
+			Blocks:  [3]int{int(g.blocks(p) / p.batch * g.splits), int(p.batch)},
+			Threads: [3]int{g.threads}, Shared: int(g.shared),
+		}
+		return ws.ours(source, g.function(name, aligned), grid,
+			join([]Arg{x, w}, p.dims(), then, []Arg{Int(int(g.splits))}, scratch, args)...)
+	})
 }
 
 // dims are the arguments m, n and k of a kernel.

@@ -3,6 +3,11 @@
 
 #define KERNEL extern "C" __global__ void
 
+// HWCAL_WGMMA says that there are the instructions of wgmma.cuh, which no later architecture has.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(HWCAL_EMULATED) && __CUDA_ARCH__ == 900
+#define HWCAL_WGMMA
+#endif
+
 #ifdef HWCAL_EMULATED
 #include "emulated.h"
 #else
@@ -18,4 +23,11 @@ __device__ inline unsigned long long nanoseconds() {
 }
 
 __device__ inline unsigned long long cycles() { return clock64(); }
+
+// sm_number is that of the SM of this block.
+__device__ inline int sm_number() {
+  int sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
 #endif

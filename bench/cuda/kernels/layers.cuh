@@ -6,9 +6,9 @@
 template <class By>
 __device__ inline void swiglu(unsigned char *shared, const elem *x, const elem *w, const elem *v, elem *y, int m, int n,
                               int k, int splits, const Scratch &scratch) {
-  Slice s(blockIdx.x, splits, m, n, k, By::DOWN, By::ACROSS / 2);
+  Slice s(blockIdx.x, splits, m, n, k, By::DOWN, By::ACROSS / 2, By::STEP);
   Epilogue e{y, nullptr, nullptr, nullptr, 1, LINEAR, 0, n, 0};
-  By::both(shared, x, w, v, m, n, k, s, scratch, Gated{e, SILU});
+  By::both(shared, x, w, v, m, n, k, s, scratch, Gated<By::APART>{e, SILU});
 }
 
 // mlp: Y[m,k] = activation(X[m,k] W[k,n] + b) W2[n,k]. What is between, H[m,width] with zeros
@@ -28,13 +28,13 @@ __device__ inline void mlp(unsigned char *shared, const elem *x, const elem *w, 
   for (;;) {
     int unit = queue.next(shared);
     if (unit < units) {
-      Slice s(unit, splits, m, n, k, By::DOWN, By::ACROSS);
+      Slice s(unit, splits, m, n, k, By::DOWN, By::ACROSS, By::STEP);
       if (By::first(shared, x, k, w, m, n, k, s, scratch, between)) queue.done(s.row / By::DOWN);
       continue;
     }
     unit -= units;
     if (unit >= bands * second * splits2) break;
-    Slice s(unit, splits2, m, k, n, By::DOWN, By::ACROSS);
+    Slice s(unit, splits2, m, k, n, By::DOWN, By::ACROSS, By::STEP);
     queue.wait(s.row / By::DOWN, first);
     By::second(shared, h, width, w2, m, k, n, s, scratch2, out);
   }
@@ -54,7 +54,7 @@ __device__ inline void gemm_layernorm(unsigned char *shared, const elem *x, cons
   for (;;) {
     int unit = queue.next(shared);
     if (unit < units) {
-      Slice s(unit, splits, m, n, k, By::DOWN, By::ACROSS);
+      Slice s(unit, splits, m, n, k, By::DOWN, By::ACROSS, By::STEP);
       if (By::first(shared, x, k, w, m, n, k, s, scratch, between)) queue.done(s.row / By::DOWN);
       continue;
     }

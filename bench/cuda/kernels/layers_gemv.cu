@@ -5,6 +5,7 @@
 template <int M, bool ALIGNED>
 struct Few {
   static constexpr int DOWN = M, ACROSS = COLUMNS, THREADS = ::THREADS, SUMS = M * COLUMNS;
+  static constexpr int STEP = ::STEP, APART = 16;
   static constexpr int TEAM = THREADS; // threads that normalise a row
 
   static __device__ bool first(unsigned char *shared, const elem *x, int width, const elem *w, int m, int n, int k,
@@ -16,7 +17,7 @@ struct Few {
     return first(shared, x, width, w, m, n, k, s, scratch, e);
   }
   static __device__ void both(unsigned char *shared, const elem *x, const elem *w, const elem *v, int m, int n, int k,
-                              const Slice &s, const Scratch &scratch, const Gated &out) {
+                              const Slice &s, const Scratch &scratch, const Gated<APART> &out) {
     gemv<M, ALIGNED>(shared, x, k, w, v, m, n, k, s, scratch, out);
   }
 };

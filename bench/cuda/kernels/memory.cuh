@@ -21,6 +21,13 @@ __device__ inline void *load_l2(void *const *p) {
   return v;
 }
 
+// load_streaming reads what is not read again soon: the caches drop it first.
+__device__ inline double2 load_streaming(const double2 *p) {
+  double2 v;
+  asm volatile("ld.global.cs.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
+  return v;
+}
+
 __device__ inline void store(double2 *p, double2 v) {
   asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y) : "memory");
 }
@@ -28,7 +35,7 @@ __device__ inline void store(double *p, double v) {
   asm volatile("st.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
 }
 
-// store_streaming writes what is not read again soon: the caches drop it first.
+// store_streaming writes what is as soon dropped.
 __device__ inline void store_streaming(double2 *p, double2 v) {
   asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y) : "memory");
 }
@@ -39,6 +46,7 @@ __device__ inline void store_streaming(double *p, double v) {
 #else
 
 template <typename T> T load_l2(const T *p) { return *p; }
+template <typename T> T load_streaming(const T *p) { return *p; }
 template <typename T> void store(T *p, T v) { *p = v; }
 template <typename T> void store_streaming(T *p, T v) { *p = v; }
 

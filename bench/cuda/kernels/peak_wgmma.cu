@@ -33,8 +33,7 @@ KERNEL __launch_bounds__(256, 1) peak_wgmma(number *out, long long elements, con
   place(z, c, 256);
   operands_written();
   __syncthreads();
-  unsigned long long left = operand_descriptor(x), right = operand_descriptor(y);
-  unsigned long long other = operand_descriptor(minus_y), ending = operand_descriptor(z);
+  Descriptor left(x, 128, 256, PLAIN), right(y, 128, 256, PLAIN), other(minus_y, 128, 256, PLAIN), ending(z, 128, 256, PLAIN);
   int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
   number upper = start[row], lower = start[row + 8], d[128];
 #pragma unroll
@@ -50,7 +49,7 @@ KERNEL __launch_bounds__(256, 1) peak_wgmma(number *out, long long elements, con
       MULTIPLY(d, left, p < pairs ? other : ending);
     }
     wgmma_commit();
-    wgmma_wait();
+    wgmma_wait<0>();
   }
   leave(out, elements, d);
 }

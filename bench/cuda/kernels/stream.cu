@@ -1,15 +1,22 @@
 // Bandwidth kernels over arrays of n doubles. A block works on its own part of them, so many times as
-// there are passes. Loads go past the L1 cache, which would hold a part of each array.
+// there are passes. A single pass that writes is cut fine, if it reads too into one access of each thread a block: blocks
+// begin in the order of their parts, so that all SMs together go through memory from one end to the other, which keeps
+// more of its rows open than parts that lie far apart. Loads go past the L1 cache, which would hold a part of each array.
 #include "memory.cuh"
 
 constexpr int threads = 256;
 constexpr int each = 4; // loads that a thread has under way of each array
 
 // part is [lo, hi) of n elements, cut at multiples of 8, as bench.Part cuts them: its first element is at a
-// multiple of 16 bytes.
+// multiple of 16 bytes. A fine one is of so many pairs for each thread, 0 for one that is not.
 struct part {
   long long lo, hi;
-  __device__ part(long long n) {
+  __device__ part(long long n, int fine) {
+    if (fine) {
+      lo = (long long)blockIdx.x * (2 * threads * fine);
+      hi = min(lo + 2 * threads * fine, n);
+      return;
+    }
     const int grain = 8;
     long long blocks = (n + grain - 1) / grain;
     lo = min(blocks * blockIdx.x / gridDim.x * grain, n);
@@ -39,7 +46,7 @@ __device__ inline unsigned long long bits(double v) { return (unsigned long long
 // or with the bit patterns of them all, modulo 2^52.
 template <bool four>
 __device__ inline void checksum(double *sum, const double *a, long long n, long long passes) {
-  part p(n);
+  part p(n, 0);
   unsigned long long s = 0;
   for (long long pass = 0; pass < passes; pass++) {
     s <<= 1;
@@ -78,7 +85,8 @@ KERNEL __launch_bounds__(threads) stream_read4(double *sum, const double *a, con
 // write_all writes c[i] = value(a[i], b[i]), of which `reads` are read.
 template <int reads, bool nt, bool four, typename Value>
 __device__ inline void write_all(double *c, const double *a, const double *b, long long n, long long passes, Value value) {
-  part p(n);
+  part p(n, four || passes > 1 ? 0 : reads ? 1 : each);
+  auto read = [](const double *p) { return nt ? load_streaming((const double2 *)p) : load_l2((const double2 *)p); };
   auto write = [&](long long i, double2 x, double2 y) {
     double2 *to = (double2 *)(c + i), v = make_double2(value(x.x, y.x), value(x.y, y.y));
     if (nt) store_streaming(to, v);
@@ -91,16 +99,16 @@ __device__ inline void write_all(double *c, const double *a, const double *b, lo
           double2 x[each] = {}, y[each] = {};
 #pragma unroll
           for (int u = 0; u < each; u++) {
-            if (reads > 0) x[u] = load_l2((const double2 *)(a + i + u * stride));
-            if (reads > 1) y[u] = load_l2((const double2 *)(b + i + u * stride));
+            if (reads > 0) x[u] = read(a + i + u * stride);
+            if (reads > 1) y[u] = read(b + i + u * stride);
           }
 #pragma unroll
           for (int u = 0; u < each; u++) write(i + u * stride, x[u], y[u]);
         },
         [&](long long i) {
           double2 x = {}, y = {};
-          if (reads > 0) x = load_l2((const double2 *)(a + i));
-          if (reads > 1) y = load_l2((const double2 *)(b + i));
+          if (reads > 0) x = read(a + i);
+          if (reads > 1) y = read(b + i);
           write(i, x, y);
         },
         [&](long long i) { store(c + i, value(reads > 0 ? load_l2(a + i) : 0, reads > 1 ? load_l2(b + i) : 0)); });

@@ -14,8 +14,8 @@ constexpr int WN = 32;                   // columns of a warp
 // By rows keeps W as [n][k], by columns as [k][n].
 enum Order { BY_ROWS, BY_COLUMNS };
 
-// Where a stage keeps a piece: pieces are permuted, so that the rows which a warp reads
-// together lie in different banks.
+// A stage of square tiles, of 64 bytes along k of each row, tells where it keeps a piece: pieces are permuted, so that the
+// rows which a warp reads together lie in different banks.
 __device__ inline int piece_by_rows(int row, int piece) {
   int moved = sizeof(elem) == 8 ? row & 2 : row >> 1 & 3;
   return row * 64 + ((piece ^ moved) << 4);
@@ -26,6 +26,13 @@ __device__ inline int piece_by_columns(int row, int piece) {
   int moved = sizeof(elem) == 2 ? row & 7 : (row & 3) << 1;
   return row * (BN * (int)sizeof(elem)) + ((piece ^ moved) << 4);
 }
+
+struct Square {
+  static constexpr int BYTES = 64;
+  static __device__ int by_rows(int row, int piece) { return piece_by_rows(row, piece); }
+  template <int BN>
+  static __device__ int by_columns(int row, int piece) { return piece_by_columns<BN>(row, piece); }
+};
 
 // fetch begins to copy a piece of the elements of a row from k on. If pieces are not aligned, or end
 // within, they are read one element at a time.
@@ -42,37 +49,41 @@ __device__ inline void fetch(unsigned char *to, const elem *from, bool valid, in
 }
 
 // Rows brings ROWS rows of X[rows,k], or W[n,k], of which neighbours in k are neighbours in memory.
-template <int ROWS, int THREADS, bool ALIGNED>
+template <int ROWS, int THREADS, bool ALIGNED, class Stage = Square>
 struct Rows {
-  static constexpr int COUNT = ROWS * 4 / THREADS;
+  static constexpr int PIECES = Stage::BYTES / 16, STEP = Stage::BYTES / sizeof(elem);
+  static constexpr int DOWN = THREADS / PIECES; // rows at once
+  static constexpr int COUNT = (ROWS + DOWN - 1) / DOWN;
   const elem *from;
   long long stride;
   int row, rows, left;
 
   __device__ Rows(const elem *x, int first, int rows, int width, int k0, int k) : rows(rows) {
-    int piece = threadIdx.x % 4;
-    row = first + threadIdx.x / 4;
-    stride = (long long)(THREADS / 4) * width;
+    int piece = threadIdx.x % PIECES;
+    row = first + threadIdx.x / PIECES;
+    stride = (long long)DOWN * width;
     from = x + (long long)row * width + k0 + piece * PIECE;
     left = k - k0 - piece * PIECE;
   }
   __device__ void fill(unsigned char *stage) {
-    int in = threadIdx.x / 4;
+    int in = threadIdx.x / PIECES;
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-      fetch<ALIGNED>(stage + piece_by_rows(in + i * (THREADS / 4), threadIdx.x % 4), from + i * stride,
-                     row + i * (THREADS / 4) < rows, left);
+      if (ROWS % DOWN == 0 || in + i * DOWN < ROWS)
+        fetch<ALIGNED>(stage + Stage::by_rows(in + i * DOWN, threadIdx.x % PIECES), from + i * stride, row + i * DOWN < rows, left);
     from += STEP;
     left -= STEP;
   }
 };
 
-// Columns brings BN columns of W[k,n]. Every other 16 columns may be those of a second matrix: then
-// each warp has the same columns of both.
-template <int BN, int THREADS, bool ALIGNED>
+// Columns brings BN columns of W[k,n]. Every other `run` columns may be those of a second matrix: with 16, each warp of
+// a square tile has the same columns of both.
+template <int BN, int THREADS, bool ALIGNED, class Stage = Square>
 struct Columns {
+  static constexpr int STEP = Stage::BYTES / sizeof(elem);
   static constexpr int PIECES = BN / PIECE; // of a row
-  static constexpr int COUNT = BN * 4 / THREADS;
+  static constexpr int ROWS = THREADS / PIECES; // at once
+  static constexpr int COUNT = (STEP + ROWS - 1) / ROWS;
   const elem *from;
   long long stride, step;
   int left, k;
@@ -80,15 +91,15 @@ struct Columns {
   __device__ Columns(const elem *w, int first, int n, int k0, int k) : k(k - k0) {
     begin(w, first + threadIdx.x % PIECES * PIECE, n, k0);
   }
-  __device__ Columns(const elem *w, const elem *second, int first, int n, int k0, int k) : k(k - k0) {
+  __device__ Columns(const elem *w, const elem *second, int run, int first, int n, int k0, int k) : k(k - k0) {
     int column = threadIdx.x % PIECES * PIECE;
-    begin(column % 32 < 16 ? w : second, first + column / 32 * 16 + column % 16, n, k0);
+    begin(column / run % 2 ? second : w, first + column / (2 * run) * run + column % run, n, k0);
   }
   __device__ void begin(const elem *w, int column, int n, int k0) {
     int row = threadIdx.x / PIECES;
     k -= row;
     left = n - column;
-    stride = (long long)(THREADS / PIECES) * n;
+    stride = (long long)ROWS * n;
     step = (long long)STEP * n;
     from = w + (long long)(k0 + row) * n + column;
   }
@@ -96,8 +107,9 @@ struct Columns {
     int row = threadIdx.x / PIECES;
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-      fetch<ALIGNED>(stage + piece_by_columns<BN>(row + i * (THREADS / PIECES), threadIdx.x % PIECES),
-                     from + i * stride, i * (THREADS / PIECES) < k, left);
+      if (STEP % ROWS == 0 || row + i * ROWS < STEP)
+        fetch<ALIGNED>(stage + Stage::template by_columns<BN>(row + i * ROWS, threadIdx.x % PIECES), from + i * stride,
+                       i * ROWS < k, left);
     from += step;
     k -= STEP;
   }
@@ -277,8 +289,8 @@ struct Slice {
 
   // Slices of a tile follow each other, and tiles go down eight rows of tiles before they go
   // on to the right: those that run at the same time share X and W in the L2 cache. A tile
-  // covers `down` rows and `across` columns.
-  __device__ Slice(int unit, int splits, int m, int n, int k, int down, int across) : splits(splits) {
+  // covers `down` rows and `across` columns, and takes k by steps of so many elements.
+  __device__ Slice(int unit, int splits, int m, int n, int k, int down, int across, int step = STEP) : splits(splits) {
     const int GROUP = 8;
     tile = unit / splits;
     split = unit % splits;
@@ -287,9 +299,9 @@ struct Slice {
     int high = rows - group * GROUP < GROUP ? rows - group * GROUP : GROUP;
     row = (group * GROUP + in % high) * down;
     column = in / high * across;
-    int all = (k + STEP - 1) / STEP, each = (all + splits - 1) / splits;
+    int all = (k + step - 1) / step, each = (all + splits - 1) / splits;
     int left = all - split * each;
-    this->k = split * each * STEP;
+    this->k = split * each * step;
     steps = left < 0 ? 0 : left < each ? left : each;
   }
 };
@@ -402,7 +414,8 @@ struct Plain {
 };
 
 #ifndef HWCAL_INT8
-// Gated stores activation(X W) * (X V) where every 32 columns are 16 of X W and the same 16 of X V.
+// Gated stores activation(X W) * (X V), where the columns of X V lie so far behind the same ones of X W.
+template <int APART>
 struct Gated {
   static constexpr int OPERANDS = 2;
   Epilogue e;
@@ -414,7 +427,7 @@ struct Gated {
     for (int i = 0; i < 4; i++) v[i] = sums[4 * quarter + i];
     activate(v, activation);
 #pragma unroll
-    for (int i = 0; i < 4; i++) v[i] *= sums[16 + 4 * quarter + i];
+    for (int i = 0; i < 4; i++) v[i] *= sums[APART + 4 * quarter + i];
     e(row, column + 4 * quarter, v);
   }
 };

@@ -453,3 +453,4 @@ inline unsigned long long nanoseconds() {
   return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 inline unsigned long long cycles() { return nanoseconds() * 2; } // as if at 2 GHz
+inline int sm_number() { return blockIdx.x; }
