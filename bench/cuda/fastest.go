@@ -72,6 +72,22 @@ func (ws *workspace) fastest(candidates []func() error) (int, error) {
 	return slices.MinFunc(trials, byTime).candidate, nil
 }
 
+// fastestOf kernels by trial, unless there is but one.
+func (ws *workspace) fastestOf(kernels ...*kernel) (*kernel, error) {
+	if len(kernels) == 1 {
+		return kernels[0], nil
+	}
+	runs := make([]func() error, len(kernels))
+	for i, k := range kernels {
+		runs[i] = k.enqueue
+	}
+	best, err := ws.fastest(runs)
+	if err != nil {
+		return nil, err
+	}
+	return kernels[best], nil
+}
+
 // timed is the time of n executions with cold caches. The device has something else to do before, so that
 // the host is ahead of it, within one Do, as for Samples.
 func (ws *workspace) timed(enqueue func() error, n int) (t time.Duration, err error) {

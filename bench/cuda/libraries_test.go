@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,5 +131,28 @@ func TestLibrariesForDriver(t *testing.T) {
 		if got := strings.Join(forDriver(driver, "13", "12", "11"), " "); got != want {
 			t.Errorf("driver %d: %q, want %q", driver, got, want)
 		}
+	}
+}
+
+// A single copy is the driver's own where that is faster, and ours where the case asks for that; several are always ours.
+func TestStreamCopy(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	b.context = &slowLaunches{Context: b.context, before: map[Event]int{}}
+	copies := bench.Streams[slices.IndexFunc(bench.Streams, func(s bench.Stream) bool { return s.Name == "copy" })]
+	for _, test := range []struct {
+		n    int64
+		unit string
+		want string
+	}{{1 << 19, "", "cuMemcpyAsync"}, {1 << 19, own.String(), "hwcal_stream_copy"}, {1 << 10, "", "hwcal_stream_copy"}} {
+		c := bench.Chain{copies.Op(bench.NewStreamArrays(test.n, 2))}
+		cs := bench.Case{Chain: c, DType: schema.FP64, Unit: test.unit, Seed: 7}
+		if _, err := bench.Verify(b, cs); err != nil {
+			t.Errorf("%d elements: %v", test.n, err)
+		}
+		ws := must[bench.Workspace](t)(b.Open(cs))
+		if name := must[bench.Kernel](t)(ws.Bind(c)).Implementation(); name != test.want {
+			t.Errorf("%d elements by %q: %s, want %s", test.n, test.unit, name, test.want)
+		}
+		check(t, ws.Close())
 	}
 }

@@ -87,22 +87,14 @@ func (ws *workspace) byTrial(source string, p gemmShape, bind func(grain) (*kern
 		return nil, err
 	}
 	var kernels []*kernel
-	var runs []func() error
 	for _, g := range ws.grainsOf(source, p) {
 		k, err := bind(g)
 		if err != nil {
 			return nil, err
 		}
-		kernels, runs = append(kernels, k), append(runs, k.enqueue)
+		kernels = append(kernels, k)
 	}
-	if len(kernels) == 1 {
-		return kernels[0], nil
-	}
-	best, err := ws.fastest(runs)
-	if err != nil {
-		return nil, err
-	}
-	return kernels[best], nil
+	return ws.fastestOf(kernels...)
 }
 
 // wide are the grains of kernels/wide.cuh, if the device has its instructions, the operands are aligned, and there are
