@@ -52,6 +52,8 @@ func loadNVRTC(names ...string) (*nvrtc, error) {
 	if err := n.check("nvrtcVersion", n.version(&n.major, &n.minor)); err != nil {
 		return nil, err
 	}
+	// It looks for this one by its name alone when it compiles, and finds it if it was loaded from a toolkit before.
+	_, _ = openShared(fmt.Sprintf("libnvrtc-builtins.so.%d.%d", n.major, n.minor))
 	var count int32
 	if err := n.check("nvrtcGetNumSupportedArchs", n.archCount(&count)); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (ws *workspace) byTrial(source string, p gemmShape, bind func(grain) (*kern
 // tiles for most of the SMs. The larger tile asks less of the L2 cache; of the smaller one the last turn of the SMs leaves
 // fewer without work.
 func (ws *workspace) wide(source string, p gemmShape) []grain {
-	const across, stepBytes = 256, 128
+	const across, step = 256, 128
 	aligned := ws.aligned(p.k) && (p.byRows || ws.aligned(p.n))
 	if ws.backend.capability != hopper || !slices.Contains(wideTypes, ws.dtype) || !aligned || p.channels > 0 || p.m <= skinnyRows {
 		return nil
@@ -110,7 +110,7 @@ func (ws *workspace) wide(source string, p gemmShape) []grain {
 	for _, down := range []int64{128, 192} {
 		g := grain{
 			kernel: fmt.Sprintf("%dx%d", down, across), wide: true, down: down, across: across / p.operands, sums: down * across,
-			resident: 1, splits: 1, threads: int(2 * down), shared: stages * (down + across) * stepBytes,
+			resident: 1, splits: 1, threads: int(2 * down), shared: stages * (down + across) * step,
 		}
 		if 4*g.blocks(p) < 3*int64(ws.backend.sms) {
 			break
