@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,7 +49,8 @@ func (c cached) file(u Unit, capability Capability) (string, error) {
 	return filepath.Join(c.dir, fmt.Sprintf("%x", key[:16])), nil
 }
 
-// keep writes beside and renames, as other processes may read and write the same. What cannot be kept is compiled again.
+// keep writes beside and renames, as other processes may read and write the same, and what a machine that lost its power
+// left of a file would be read for good. What cannot be kept is compiled again.
 func keep(name string, image []byte) {
 	if os.MkdirAll(filepath.Dir(name), 0o755) != nil {
 		return
@@ -58,6 +60,7 @@ func keep(name string, image []byte) {
 		return
 	}
 	_, err = f.Write(image)
+	err = errors.Join(err, f.Sync())
 	if f.Close() != nil || err != nil || os.Rename(f.Name(), name) != nil {
 		os.Remove(f.Name())
 	}
