@@ -10589,7 +10589,7 @@ alonewritten:
 	RET
 
 // func vecRMSNormF32AVX512(dst *float32, src *float32, gamma *float32, ldd int, lds int, m int, n int, eps float32, nt uint8)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE2
 TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), BX
@@ -10704,7 +10704,7 @@ together:
 	CMOVQLT      CX, SI
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
-	SUBQ         $+64, CX
+	SUBQ         $+192, CX
 	JLT          bothntmaindone
 
 bothntmain:
@@ -10712,6 +10712,14 @@ bothntmain:
 	PREFETCHT1  64(SI)(R8*1)
 	PREFETCHT1  128(SI)(R8*1)
 	PREFETCHT1  192(SI)(R8*1)
+	PREFETCHT1  256(SI)(R8*1)
+	PREFETCHT1  320(SI)(R8*1)
+	PREFETCHT1  384(SI)(R8*1)
+	PREFETCHT1  448(SI)(R8*1)
+	PREFETCHT1  512(SI)(R8*1)
+	PREFETCHT1  576(SI)(R8*1)
+	PREFETCHT1  640(SI)(R8*1)
+	PREFETCHT1  704(SI)(R8*1)
 	VMOVUPS     (BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z1
 	VMOVUPS     64(BX)(R8*1), Z6
@@ -10719,6 +10727,22 @@ bothntmain:
 	VMOVUPS     128(BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z4
 	VMOVUPS     192(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z5
+	VMOVUPS     256(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     320(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     384(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     448(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z5
+	VMOVUPS     512(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     576(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     640(BX)(R8*1), Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     704(BX)(R8*1), Z6
 	VFMADD231PS Z6, Z6, Z5
 	VMOVUPS     (DX)(R8*1), Z7
 	VMOVUPS     (R9)(R8*1), Z6
@@ -10740,12 +10764,53 @@ bothntmain:
 	VMULPS      Z2, Z7, Z7
 	VMULPS      Z6, Z7, Z7
 	VMOVNTPS    Z7, 192(AX)(R8*1)
-	ADDQ        $+256, R8
-	SUBQ        $+64, CX
+	VMOVUPS     256(DX)(R8*1), Z7
+	VMOVUPS     256(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 256(AX)(R8*1)
+	VMOVUPS     320(DX)(R8*1), Z7
+	VMOVUPS     320(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 320(AX)(R8*1)
+	VMOVUPS     384(DX)(R8*1), Z7
+	VMOVUPS     384(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 384(AX)(R8*1)
+	VMOVUPS     448(DX)(R8*1), Z7
+	VMOVUPS     448(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 448(AX)(R8*1)
+	VMOVUPS     512(DX)(R8*1), Z7
+	VMOVUPS     512(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 512(AX)(R8*1)
+	VMOVUPS     576(DX)(R8*1), Z7
+	VMOVUPS     576(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 576(AX)(R8*1)
+	VMOVUPS     640(DX)(R8*1), Z7
+	VMOVUPS     640(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 640(AX)(R8*1)
+	VMOVUPS     704(DX)(R8*1), Z7
+	VMOVUPS     704(R9)(R8*1), Z6
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z6, Z7, Z7
+	VMOVNTPS    Z7, 704(AX)(R8*1)
+	LFENCE
+	ADDQ        $+768, R8
+	SUBQ        $+192, CX
 	JGE         bothntmain
 
 bothntmaindone:
-	ADDQ $+64, CX
+	ADDQ $+192, CX
 	SUBQ $+16, CX
 	JLT  bothntsingledone
 
@@ -10866,7 +10931,7 @@ alone:
 	JNE   alonekept
 	MOVQ  n+48(FP), CX
 	XORQ  R8, R8
-	SUBQ  $+64, CX
+	SUBQ  $+192, CX
 	JLT   alonentmaindone
 
 alonentmain:
@@ -10874,6 +10939,14 @@ alonentmain:
 	PREFETCHT1 64(BX)(R8*1)
 	PREFETCHT1 128(BX)(R8*1)
 	PREFETCHT1 192(BX)(R8*1)
+	PREFETCHT1 256(BX)(R8*1)
+	PREFETCHT1 320(BX)(R8*1)
+	PREFETCHT1 384(BX)(R8*1)
+	PREFETCHT1 448(BX)(R8*1)
+	PREFETCHT1 512(BX)(R8*1)
+	PREFETCHT1 576(BX)(R8*1)
+	PREFETCHT1 640(BX)(R8*1)
+	PREFETCHT1 704(BX)(R8*1)
 	VMOVUPS    (DX)(R8*1), Z3
 	VMOVUPS    (R9)(R8*1), Z1
 	VMULPS     Z2, Z3, Z3
@@ -10894,12 +10967,53 @@ alonentmain:
 	VMULPS     Z2, Z3, Z3
 	VMULPS     Z1, Z3, Z3
 	VMOVNTPS   Z3, 192(AX)(R8*1)
-	ADDQ       $+256, R8
-	SUBQ       $+64, CX
+	VMOVUPS    256(DX)(R8*1), Z3
+	VMOVUPS    256(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 256(AX)(R8*1)
+	VMOVUPS    320(DX)(R8*1), Z3
+	VMOVUPS    320(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 320(AX)(R8*1)
+	VMOVUPS    384(DX)(R8*1), Z3
+	VMOVUPS    384(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 384(AX)(R8*1)
+	VMOVUPS    448(DX)(R8*1), Z3
+	VMOVUPS    448(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 448(AX)(R8*1)
+	VMOVUPS    512(DX)(R8*1), Z3
+	VMOVUPS    512(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 512(AX)(R8*1)
+	VMOVUPS    576(DX)(R8*1), Z3
+	VMOVUPS    576(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 576(AX)(R8*1)
+	VMOVUPS    640(DX)(R8*1), Z3
+	VMOVUPS    640(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 640(AX)(R8*1)
+	VMOVUPS    704(DX)(R8*1), Z3
+	VMOVUPS    704(R9)(R8*1), Z1
+	VMULPS     Z2, Z3, Z3
+	VMULPS     Z1, Z3, Z3
+	VMOVNTPS   Z3, 704(AX)(R8*1)
+	LFENCE
+	ADDQ       $+768, R8
+	SUBQ       $+192, CX
 	JGE        alonentmain
 
 alonentmaindone:
-	ADDQ $+64, CX
+	ADDQ $+192, CX
 	SUBQ $+16, CX
 	JLT  alonentsingledone
 

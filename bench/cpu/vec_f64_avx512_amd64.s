@@ -12838,7 +12838,7 @@ alonewritten:
 	RET
 
 // func vecRMSNormF64AVX512(dst *float64, src *float64, gamma *float64, ldd int, lds int, m int, n int, eps float64, nt uint8)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+, SSE2
 TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), BX
@@ -12951,7 +12951,7 @@ together:
 	CMOVQLT      CX, SI
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
-	SUBQ         $+32, CX
+	SUBQ         $+96, CX
 	JLT          bothntmaindone
 
 bothntmain:
@@ -12959,6 +12959,14 @@ bothntmain:
 	PREFETCHT1  64(SI)(R8*1)
 	PREFETCHT1  128(SI)(R8*1)
 	PREFETCHT1  192(SI)(R8*1)
+	PREFETCHT1  256(SI)(R8*1)
+	PREFETCHT1  320(SI)(R8*1)
+	PREFETCHT1  384(SI)(R8*1)
+	PREFETCHT1  448(SI)(R8*1)
+	PREFETCHT1  512(SI)(R8*1)
+	PREFETCHT1  576(SI)(R8*1)
+	PREFETCHT1  640(SI)(R8*1)
+	PREFETCHT1  704(SI)(R8*1)
 	VMOVUPD     (BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z1
 	VMOVUPD     64(BX)(R8*1), Z6
@@ -12966,6 +12974,22 @@ bothntmain:
 	VMOVUPD     128(BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z4
 	VMOVUPD     192(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z5
+	VMOVUPD     256(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD     320(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z3
+	VMOVUPD     384(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     448(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z5
+	VMOVUPD     512(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z1
+	VMOVUPD     576(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z3
+	VMOVUPD     640(BX)(R8*1), Z6
+	VFMADD231PD Z6, Z6, Z4
+	VMOVUPD     704(BX)(R8*1), Z6
 	VFMADD231PD Z6, Z6, Z5
 	VMOVUPD     (DX)(R8*1), Z7
 	VMOVUPD     (R9)(R8*1), Z6
@@ -12987,12 +13011,53 @@ bothntmain:
 	VMULPD      Z2, Z7, Z7
 	VMULPD      Z6, Z7, Z7
 	VMOVNTPD    Z7, 192(AX)(R8*1)
-	ADDQ        $+256, R8
-	SUBQ        $+32, CX
+	VMOVUPD     256(DX)(R8*1), Z7
+	VMOVUPD     256(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 256(AX)(R8*1)
+	VMOVUPD     320(DX)(R8*1), Z7
+	VMOVUPD     320(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 320(AX)(R8*1)
+	VMOVUPD     384(DX)(R8*1), Z7
+	VMOVUPD     384(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 384(AX)(R8*1)
+	VMOVUPD     448(DX)(R8*1), Z7
+	VMOVUPD     448(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 448(AX)(R8*1)
+	VMOVUPD     512(DX)(R8*1), Z7
+	VMOVUPD     512(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 512(AX)(R8*1)
+	VMOVUPD     576(DX)(R8*1), Z7
+	VMOVUPD     576(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 576(AX)(R8*1)
+	VMOVUPD     640(DX)(R8*1), Z7
+	VMOVUPD     640(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 640(AX)(R8*1)
+	VMOVUPD     704(DX)(R8*1), Z7
+	VMOVUPD     704(R9)(R8*1), Z6
+	VMULPD      Z2, Z7, Z7
+	VMULPD      Z6, Z7, Z7
+	VMOVNTPD    Z7, 704(AX)(R8*1)
+	LFENCE
+	ADDQ        $+768, R8
+	SUBQ        $+96, CX
 	JGE         bothntmain
 
 bothntmaindone:
-	ADDQ $+32, CX
+	ADDQ $+96, CX
 	SUBQ $+8, CX
 	JLT  bothntsingledone
 
@@ -13113,7 +13178,7 @@ alone:
 	JNE   alonekept
 	MOVQ  n+48(FP), CX
 	XORQ  R8, R8
-	SUBQ  $+32, CX
+	SUBQ  $+96, CX
 	JLT   alonentmaindone
 
 alonentmain:
@@ -13121,6 +13186,14 @@ alonentmain:
 	PREFETCHT1 64(BX)(R8*1)
 	PREFETCHT1 128(BX)(R8*1)
 	PREFETCHT1 192(BX)(R8*1)
+	PREFETCHT1 256(BX)(R8*1)
+	PREFETCHT1 320(BX)(R8*1)
+	PREFETCHT1 384(BX)(R8*1)
+	PREFETCHT1 448(BX)(R8*1)
+	PREFETCHT1 512(BX)(R8*1)
+	PREFETCHT1 576(BX)(R8*1)
+	PREFETCHT1 640(BX)(R8*1)
+	PREFETCHT1 704(BX)(R8*1)
 	VMOVUPD    (DX)(R8*1), Z3
 	VMOVUPD    (R9)(R8*1), Z1
 	VMULPD     Z2, Z3, Z3
@@ -13141,12 +13214,53 @@ alonentmain:
 	VMULPD     Z2, Z3, Z3
 	VMULPD     Z1, Z3, Z3
 	VMOVNTPD   Z3, 192(AX)(R8*1)
-	ADDQ       $+256, R8
-	SUBQ       $+32, CX
+	VMOVUPD    256(DX)(R8*1), Z3
+	VMOVUPD    256(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 256(AX)(R8*1)
+	VMOVUPD    320(DX)(R8*1), Z3
+	VMOVUPD    320(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 320(AX)(R8*1)
+	VMOVUPD    384(DX)(R8*1), Z3
+	VMOVUPD    384(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 384(AX)(R8*1)
+	VMOVUPD    448(DX)(R8*1), Z3
+	VMOVUPD    448(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 448(AX)(R8*1)
+	VMOVUPD    512(DX)(R8*1), Z3
+	VMOVUPD    512(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 512(AX)(R8*1)
+	VMOVUPD    576(DX)(R8*1), Z3
+	VMOVUPD    576(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 576(AX)(R8*1)
+	VMOVUPD    640(DX)(R8*1), Z3
+	VMOVUPD    640(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 640(AX)(R8*1)
+	VMOVUPD    704(DX)(R8*1), Z3
+	VMOVUPD    704(R9)(R8*1), Z1
+	VMULPD     Z2, Z3, Z3
+	VMULPD     Z1, Z3, Z3
+	VMOVNTPD   Z3, 704(AX)(R8*1)
+	LFENCE
+	ADDQ       $+768, R8
+	SUBQ       $+96, CX
 	JGE        alonentmain
 
 alonentmaindone:
-	ADDQ $+32, CX
+	ADDQ $+96, CX
 	SUBQ $+8, CX
 	JLT  alonentsingledone
 
