@@ -31,7 +31,7 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			p := parts[w.id]
 			for i := p.lo; i < p.hi; i += most {
 				rows := min(most, p.hi-i)
-				inCalls(n, func(lo, hi int) { gather(&dst[i*n+lo], &table[lo], &index[i], n, n, rows, hi-lo, nt) })
+				inCalls(n, func(lo, hi int) { gather(&dst[i*n+lo], &table[lo], &index[i], n, n, rows, hi-lo, p.hi-i, nt) })
 			}
 		}
 	}), nil

@@ -6709,106 +6709,146 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGatherRowsF32AVX2(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, nt uint8)
+// func vecGatherRowsF32AVX2(dst *float32, src *float32, index *int32, ldd int, lds int, m int, n int, known int, nt uint8)
 // Requires: AVX, MMX+, SSE2
-TEXT ·vecGatherRowsF32AVX2(SB), NOSPLIT, $0-57
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ ldd+24(FP), DX
-	MOVQ lds+32(FP), BX
-	MOVQ m+40(FP), SI
-	MOVQ n+48(FP), DI
-	MOVQ DI, R8
-	ANDQ $-8, R8
-	SUBQ R8, DX
-	SHLQ $0x02, DX
-	SHLQ $0x02, BX
-	MOVQ index+16(FP), R11
-	MOVQ CX, R10
-
-row:
-	MOVLQSX (R11), CX
-	IMULQ   BX, CX
-	ADDQ    R10, CX
+TEXT ·vecGatherRowsF32AVX2(SB), NOSPLIT, $8-65
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    ldd+24(FP), DX
+	MOVQ    lds+32(FP), BX
+	MOVQ    m+40(FP), SI
+	MOVQ    n+48(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $-8, R8
+	SUBQ    R8, DX
+	SHLQ    $0x02, DX
+	MOVQ    index+16(FP), R10
+	MOVQ    known+56(FP), R14
 	MOVQ    CX, R9
-	CMPQ    SI, $+1
-	JEQ     last
-	MOVLQSX 4(R11), R9
-	IMULQ   BX, R9
-	ADDQ    R10, R9
+	SHLQ    $0x02, BX
+	MOVQ    R10, R13
+	DECQ    R14
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	ADDQ    $+10240, R11
+	MOVQ    n+48(FP), R12
+	SHLQ    $0x02, R12
+	SUBQ    $+10240, R12
+	JG      beginleft
+	MOVQ    n+48(FP), CX
+	SHLQ    $0x02, CX
 
-last:
-	ADDQ  $+4, R11
-	MOVQ  DI, R8
-	CMPB  nt+56(FP), $0x02
-	JNE   nt
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+128, R8
-	JLT   fardone
+beginnext:
+	TESTQ R14, R14
+	JZ    beginlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+beginlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    CX, R12
+	JLE     beginnext
+
+beginleft:
+row:
+	MOVLQSX (R10), CX
+	IMULQ   BX, CX
+	ADDQ    R9, CX
+	ADDQ    $0x04, R10
+	MOVQ    DI, R8
+	CMPB    nt+64(FP), $0x02
+	JNE     nt
+	TESTQ   $0x0000003f, AX
+	JNE     main
+	SUBQ    $+128, R8
+	JLT     fardone
 	PCALIGN $64
 
 farloop:
 	VMOVUPS    (CX), Y0
-	PREFETCHT1 (R9)
+	PREFETCHT1 (R11)
 	VMOVNTPS   Y0, (AX)
 	VMOVUPS    32(CX), Y0
-	PREFETCHT1 32(R9)
+	PREFETCHT1 32(R11)
 	VMOVNTPS   Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
-	PREFETCHT1 64(R9)
+	PREFETCHT1 64(R11)
 	VMOVNTPS   Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
-	PREFETCHT1 96(R9)
+	PREFETCHT1 96(R11)
 	VMOVNTPS   Y0, 96(AX)
 	VMOVUPS    128(CX), Y0
-	PREFETCHT1 128(R9)
+	PREFETCHT1 128(R11)
 	VMOVNTPS   Y0, 128(AX)
 	VMOVUPS    160(CX), Y0
-	PREFETCHT1 160(R9)
+	PREFETCHT1 160(R11)
 	VMOVNTPS   Y0, 160(AX)
 	VMOVUPS    192(CX), Y0
-	PREFETCHT1 192(R9)
+	PREFETCHT1 192(R11)
 	VMOVNTPS   Y0, 192(AX)
 	VMOVUPS    224(CX), Y0
-	PREFETCHT1 224(R9)
+	PREFETCHT1 224(R11)
 	VMOVNTPS   Y0, 224(AX)
 	VMOVUPS    256(CX), Y0
-	PREFETCHT1 256(R9)
+	PREFETCHT1 256(R11)
 	VMOVNTPS   Y0, 256(AX)
 	VMOVUPS    288(CX), Y0
-	PREFETCHT1 288(R9)
+	PREFETCHT1 288(R11)
 	VMOVNTPS   Y0, 288(AX)
 	VMOVUPS    320(CX), Y0
-	PREFETCHT1 320(R9)
+	PREFETCHT1 320(R11)
 	VMOVNTPS   Y0, 320(AX)
 	VMOVUPS    352(CX), Y0
-	PREFETCHT1 352(R9)
+	PREFETCHT1 352(R11)
 	VMOVNTPS   Y0, 352(AX)
 	VMOVUPS    384(CX), Y0
-	PREFETCHT1 384(R9)
+	PREFETCHT1 384(R11)
 	VMOVNTPS   Y0, 384(AX)
 	VMOVUPS    416(CX), Y0
-	PREFETCHT1 416(R9)
+	PREFETCHT1 416(R11)
 	VMOVNTPS   Y0, 416(AX)
 	VMOVUPS    448(CX), Y0
-	PREFETCHT1 448(R9)
+	PREFETCHT1 448(R11)
 	VMOVNTPS   Y0, 448(AX)
 	VMOVUPS    480(CX), Y0
-	PREFETCHT1 480(R9)
+	PREFETCHT1 480(R11)
 	VMOVNTPS   Y0, 480(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, CX
-	ADDQ       $+512, R9
-	SUBQ       $+128, R8
-	JGE        farloop
+	ADDQ       $+512, R11
+	SUBQ       $+512, R12
+	JG         faraheadleft
+	MOVQ       n+48(FP), R15
+	SHLQ       $0x02, R15
+
+faraheadnext:
+	TESTQ R14, R14
+	JZ    faraheadlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+faraheadlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    R15, R12
+	JLE     faraheadnext
+
+faraheadleft:
+	SUBQ $+128, R8
+	JGE  farloop
 
 fardone:
 	ADDQ $+128, R8
 
 nt:
-	CMPB  nt+56(FP), $0x00
+	CMPB  nt+64(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
@@ -6818,22 +6858,42 @@ nt:
 
 ntloop:
 	VMOVUPS    (CX), Y0
-	PREFETCHT1 (R9)
+	PREFETCHT1 (R11)
 	VMOVNTPS   Y0, (AX)
 	VMOVUPS    32(CX), Y0
-	PREFETCHT1 32(R9)
+	PREFETCHT1 32(R11)
 	VMOVNTPS   Y0, 32(AX)
 	VMOVUPS    64(CX), Y0
-	PREFETCHT1 64(R9)
+	PREFETCHT1 64(R11)
 	VMOVNTPS   Y0, 64(AX)
 	VMOVUPS    96(CX), Y0
-	PREFETCHT1 96(R9)
+	PREFETCHT1 96(R11)
 	VMOVNTPS   Y0, 96(AX)
 	ADDQ       $+128, AX
 	ADDQ       $+128, CX
-	ADDQ       $+128, R9
-	SUBQ       $+32, R8
-	JGE        ntloop
+	ADDQ       $+128, R11
+	SUBQ       $+128, R12
+	JG         ntaheadleft
+	MOVQ       n+48(FP), R15
+	SHLQ       $0x02, R15
+
+ntaheadnext:
+	TESTQ R14, R14
+	JZ    ntaheadlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+ntaheadlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    R15, R12
+	JLE     ntaheadnext
+
+ntaheadleft:
+	SUBQ $+32, R8
+	JGE  ntloop
 
 ntdone:
 	ADDQ $+32, R8
@@ -6843,13 +6903,33 @@ ntdone:
 
 ntsingleloop:
 	VMOVUPS    (CX), Y0
-	PREFETCHT1 (R9)
+	PREFETCHT1 (R11)
 	VMOVNTPS   Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
-	ADDQ       $+32, R9
-	SUBQ       $+8, R8
-	JGE        ntsingleloop
+	ADDQ       $+32, R11
+	SUBQ       $+32, R12
+	JG         ntsingleaheadleft
+	MOVQ       n+48(FP), R15
+	SHLQ       $0x02, R15
+
+ntsingleaheadnext:
+	TESTQ R14, R14
+	JZ    ntsingleaheadlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+ntsingleaheadlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    R15, R12
+	JLE     ntsingleaheadnext
+
+ntsingleaheadleft:
+	SUBQ $+8, R8
+	JGE  ntsingleloop
 
 ntsingledone:
 	ADDQ $+8, R8
@@ -6860,23 +6940,43 @@ main:
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 96(R11)
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    64(CX), Y2
 	VMOVUPS    96(CX), Y3
-	PREFETCHT0 (R9)
-	PREFETCHT0 32(R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 96(R9)
 	VMOVUPS    Y0, (AX)
 	VMOVUPS    Y1, 32(AX)
 	VMOVUPS    Y2, 64(AX)
 	VMOVUPS    Y3, 96(AX)
 	ADDQ       $+128, AX
 	ADDQ       $+128, CX
-	ADDQ       $+128, R9
-	SUBQ       $+32, R8
-	JGE        mainloop
+	ADDQ       $+128, R11
+	SUBQ       $+128, R12
+	JG         mainaheadleft
+	MOVQ       n+48(FP), R15
+	SHLQ       $0x02, R15
+
+mainaheadnext:
+	TESTQ R14, R14
+	JZ    mainaheadlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+mainaheadlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    R15, R12
+	JLE     mainaheadnext
+
+mainaheadleft:
+	SUBQ $+32, R8
+	JGE  mainloop
 
 maindone:
 	ADDQ $+32, R8
@@ -6885,26 +6985,68 @@ maindone:
 	PCALIGN $64
 
 singleloop:
+	PREFETCHT0 (R11)
 	VMOVUPS    (CX), Y0
-	PREFETCHT0 (R9)
 	VMOVUPS    Y0, (AX)
 	ADDQ       $+32, AX
 	ADDQ       $+32, CX
-	ADDQ       $+32, R9
-	SUBQ       $+8, R8
-	JGE        singleloop
+	ADDQ       $+32, R11
+	SUBQ       $+32, R12
+	JG         singleaheadleft
+	MOVQ       n+48(FP), R15
+	SHLQ       $0x02, R15
+
+singleaheadnext:
+	TESTQ R14, R14
+	JZ    singleaheadlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+singleaheadlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    R15, R12
+	JLE     singleaheadnext
+
+singleaheadleft:
+	SUBQ $+8, R8
+	JGE  singleloop
 
 singledone:
 	ADDQ       $+8, R8
 	JZ         next
-	LEAQ       vecMaskf32avx2<>+32(SB), R12
-	SHLQ       $0x02, R8
-	SUBQ       R8, R12
-	VMOVUPS    (R12), Y0
+	LEAQ       vecMaskf32avx2<>+32(SB), R15
+	MOVQ       R8, BP
+	SHLQ       $0x02, BP
+	SUBQ       BP, R15
+	VMOVUPS    (R15), Y0
+	PREFETCHT0 (R11)
 	VMASKMOVPS (CX), Y0, Y1
-	PREFETCHT0 (R9)
 	VMASKMOVPS Y1, Y0, (AX)
+	SHLQ       $0x02, R8
+	ADDQ       R8, R11
+	SUBQ       R8, R12
+	JG         tailaheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x02, CX
 
+tailaheadnext:
+	TESTQ R14, R14
+	JZ    tailaheadlast
+	DECQ  R14
+	ADDQ  $0x04, R13
+
+tailaheadlast:
+	MOVLQSX (R13), R11
+	IMULQ   BX, R11
+	ADDQ    R9, R11
+	SUBQ    R12, R11
+	ADDQ    CX, R12
+	JLE     tailaheadnext
+
+tailaheadleft:
 next:
 	ADDQ DX, AX
 	DECQ SI

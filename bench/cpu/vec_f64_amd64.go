@@ -189,10 +189,10 @@ func vecSetF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecSetF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 //go:noescape
-func vecGatherRowsF64AVX512(dst, src *float64, index *int32, ldd, lds, m, n int, nt nontemporal)
+func vecGatherRowsF64AVX512(dst, src *float64, index *int32, ldd, lds, m, n, known int, nt nontemporal)
 
 //go:noescape
-func vecGatherRowsF64AVX2(dst, src *float64, index *int32, ldd, lds, m, n int, nt nontemporal)
+func vecGatherRowsF64AVX2(dst, src *float64, index *int32, ldd, lds, m, n, known int, nt nontemporal)
 
 //go:noescape
 func vecRowDistanceF64AVX512(src, y *float64, n int) float64

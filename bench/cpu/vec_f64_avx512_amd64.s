@@ -9121,145 +9121,233 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecGatherRowsF64AVX512(dst *float64, src *float64, index *int32, ldd int, lds int, m int, n int, nt uint8)
+// func vecGatherRowsF64AVX512(dst *float64, src *float64, index *int32, ldd int, lds int, m int, n int, known int, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecGatherRowsF64AVX512(SB), NOSPLIT, $0-57
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+40(FP), DI
-	MOVQ n+48(FP), R8
-	MOVQ R8, CX
-	ANDQ $-8, CX
-	SUBQ CX, BX
-	SHLQ $0x03, BX
-	SHLQ $0x03, SI
-	MOVQ index+16(FP), R11
-	MOVQ DX, R10
+TEXT ·vecGatherRowsF64AVX512(SB), NOSPLIT, $8-65
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), DX
+	MOVQ    ldd+24(FP), BX
+	MOVQ    lds+32(FP), SI
+	MOVQ    m+40(FP), DI
+	MOVQ    n+48(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $-8, R9
+	SUBQ    R9, BX
+	SHLQ    $0x03, BX
+	MOVQ    index+16(FP), R11
+	MOVQ    known+56(FP), R15
+	MOVQ    DX, R10
+	SHLQ    $0x03, SI
+	MOVQ    R11, R14
+	DECQ    R15
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	ADDQ    $+10240, R12
+	MOVQ    n+48(FP), R13
+	SHLQ    $0x03, R13
+	SUBQ    $+10240, R13
+	JG      beginleft
+	MOVQ    n+48(FP), CX
+	SHLQ    $0x03, CX
 
+beginnext:
+	TESTQ R15, R15
+	JZ    beginlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+beginlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     beginnext
+
+beginleft:
 row:
 	MOVLQSX (R11), DX
 	IMULQ   SI, DX
 	ADDQ    R10, DX
-	MOVQ    DX, R9
-	CMPQ    DI, $+1
-	JEQ     last
-	MOVLQSX 4(R11), R9
-	IMULQ   SI, R9
-	ADDQ    R10, R9
-
-last:
-	ADDQ  $+4, R11
-	MOVQ  R8, CX
-	CMPB  nt+56(FP), $0x02
-	JNE   nt
-	TESTQ $0x0000003f, AX
-	JNE   main
-	SUBQ  $+64, CX
-	JLT   fardone
+	ADDQ    $0x04, R11
+	MOVQ    R8, R9
+	CMPB    nt+64(FP), $0x02
+	JNE     nt
+	TESTQ   $0x0000003f, AX
+	JNE     main
+	SUBQ    $+64, R9
+	JLT     fardone
 	PCALIGN $64
 
 farloop:
 	VMOVUPD    (DX), Z0
-	PREFETCHT1 (R9)
+	PREFETCHT1 (R12)
 	VMOVNTPD   Z0, (AX)
 	VMOVUPD    64(DX), Z0
-	PREFETCHT1 64(R9)
+	PREFETCHT1 64(R12)
 	VMOVNTPD   Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
-	PREFETCHT1 128(R9)
+	PREFETCHT1 128(R12)
 	VMOVNTPD   Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
-	PREFETCHT1 192(R9)
+	PREFETCHT1 192(R12)
 	VMOVNTPD   Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
-	PREFETCHT1 256(R9)
+	PREFETCHT1 256(R12)
 	VMOVNTPD   Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
-	PREFETCHT1 320(R9)
+	PREFETCHT1 320(R12)
 	VMOVNTPD   Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
-	PREFETCHT1 384(R9)
+	PREFETCHT1 384(R12)
 	VMOVNTPD   Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
-	PREFETCHT1 448(R9)
+	PREFETCHT1 448(R12)
 	VMOVNTPD   Z0, 448(AX)
 	LFENCE
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	SUBQ       $+64, CX
-	JGE        farloop
+	ADDQ       $+512, R12
+	SUBQ       $+512, R13
+	JG         faraheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x03, CX
+
+faraheadnext:
+	TESTQ R15, R15
+	JZ    faraheadlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+faraheadlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     faraheadnext
+
+faraheadleft:
+	SUBQ $+64, R9
+	JGE  farloop
 
 fardone:
-	ADDQ $+64, CX
+	ADDQ $+64, R9
 
 nt:
-	CMPB  nt+56(FP), $0x00
+	CMPB  nt+64(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+64, CX
+	SUBQ  $+64, R9
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	VMOVUPD    (DX), Z0
-	PREFETCHT1 (R9)
+	PREFETCHT1 (R12)
 	VMOVNTPD   Z0, (AX)
 	VMOVUPD    64(DX), Z0
-	PREFETCHT1 64(R9)
+	PREFETCHT1 64(R12)
 	VMOVNTPD   Z0, 64(AX)
 	VMOVUPD    128(DX), Z0
-	PREFETCHT1 128(R9)
+	PREFETCHT1 128(R12)
 	VMOVNTPD   Z0, 128(AX)
 	VMOVUPD    192(DX), Z0
-	PREFETCHT1 192(R9)
+	PREFETCHT1 192(R12)
 	VMOVNTPD   Z0, 192(AX)
 	VMOVUPD    256(DX), Z0
-	PREFETCHT1 256(R9)
+	PREFETCHT1 256(R12)
 	VMOVNTPD   Z0, 256(AX)
 	VMOVUPD    320(DX), Z0
-	PREFETCHT1 320(R9)
+	PREFETCHT1 320(R12)
 	VMOVNTPD   Z0, 320(AX)
 	VMOVUPD    384(DX), Z0
-	PREFETCHT1 384(R9)
+	PREFETCHT1 384(R12)
 	VMOVNTPD   Z0, 384(AX)
 	VMOVUPD    448(DX), Z0
-	PREFETCHT1 448(R9)
+	PREFETCHT1 448(R12)
 	VMOVNTPD   Z0, 448(AX)
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	SUBQ       $+64, CX
-	JGE        ntloop
+	ADDQ       $+512, R12
+	SUBQ       $+512, R13
+	JG         ntaheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x03, CX
+
+ntaheadnext:
+	TESTQ R15, R15
+	JZ    ntaheadlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+ntaheadlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     ntaheadnext
+
+ntaheadleft:
+	SUBQ $+64, R9
+	JGE  ntloop
 
 ntdone:
-	ADDQ $+64, CX
-	SUBQ $+8, CX
+	ADDQ $+64, R9
+	SUBQ $+8, R9
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	VMOVUPD    (DX), Z0
-	PREFETCHT1 (R9)
+	PREFETCHT1 (R12)
 	VMOVNTPD   Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	SUBQ       $+8, CX
-	JGE        ntsingleloop
+	ADDQ       $+64, R12
+	SUBQ       $+64, R13
+	JG         ntsingleaheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x03, CX
+
+ntsingleaheadnext:
+	TESTQ R15, R15
+	JZ    ntsingleaheadlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+ntsingleaheadlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     ntsingleaheadnext
+
+ntsingleaheadleft:
+	SUBQ $+8, R9
+	JGE  ntsingleloop
 
 ntsingledone:
-	ADDQ $+8, CX
+	ADDQ $+8, R9
 
 main:
-	SUBQ $+64, CX
+	SUBQ $+64, R9
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
 	VMOVUPD    (DX), Z0
 	VMOVUPD    64(DX), Z1
 	VMOVUPD    128(DX), Z2
@@ -9268,14 +9356,6 @@ mainloop:
 	VMOVUPD    320(DX), Z5
 	VMOVUPD    384(DX), Z6
 	VMOVUPD    448(DX), Z7
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	PREFETCHT0 192(R9)
-	PREFETCHT0 256(R9)
-	PREFETCHT0 320(R9)
-	PREFETCHT0 384(R9)
-	PREFETCHT0 448(R9)
 	VMOVUPD    Z0, (AX)
 	VMOVUPD    Z1, 64(AX)
 	VMOVUPD    Z2, 128(AX)
@@ -9286,37 +9366,99 @@ mainloop:
 	VMOVUPD    Z7, 448(AX)
 	ADDQ       $+512, AX
 	ADDQ       $+512, DX
-	ADDQ       $+512, R9
-	SUBQ       $+64, CX
-	JGE        mainloop
+	ADDQ       $+512, R12
+	SUBQ       $+512, R13
+	JG         mainaheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x03, CX
+
+mainaheadnext:
+	TESTQ R15, R15
+	JZ    mainaheadlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+mainaheadlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     mainaheadnext
+
+mainaheadleft:
+	SUBQ $+64, R9
+	JGE  mainloop
 
 maindone:
-	ADDQ $+64, CX
-	SUBQ $+8, CX
+	ADDQ $+64, R9
+	SUBQ $+8, R9
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
+	PREFETCHT0 (R12)
 	VMOVUPD    (DX), Z0
-	PREFETCHT0 (R9)
 	VMOVUPD    Z0, (AX)
 	ADDQ       $+64, AX
 	ADDQ       $+64, DX
-	ADDQ       $+64, R9
-	SUBQ       $+8, CX
-	JGE        singleloop
+	ADDQ       $+64, R12
+	SUBQ       $+64, R13
+	JG         singleaheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x03, CX
+
+singleaheadnext:
+	TESTQ R15, R15
+	JZ    singleaheadlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+singleaheadlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     singleaheadnext
+
+singleaheadleft:
+	SUBQ $+8, R9
+	JGE  singleloop
 
 singledone:
-	ADDQ       $+8, CX
+	ADDQ       $+8, R9
 	JZ         next
-	MOVQ       $0x00000001, R12
-	SHLQ       CL, R12
-	DECQ       R12
-	KMOVW      R12, K1
+	MOVQ       R9, CX
+	MOVQ       $0x00000001, BP
+	SHLQ       CL, BP
+	DECQ       BP
+	KMOVW      BP, K1
+	PREFETCHT0 (R12)
 	VMOVUPD.Z  (DX), K1, Z0
-	PREFETCHT0 (R9)
 	VMOVUPD    Z0, K1, (AX)
+	SHLQ       $0x03, R9
+	ADDQ       R9, R12
+	SUBQ       R9, R13
+	JG         tailaheadleft
+	MOVQ       n+48(FP), CX
+	SHLQ       $0x03, CX
 
+tailaheadnext:
+	TESTQ R15, R15
+	JZ    tailaheadlast
+	DECQ  R15
+	ADDQ  $0x04, R14
+
+tailaheadlast:
+	MOVLQSX (R14), R12
+	IMULQ   SI, R12
+	ADDQ    R10, R12
+	SUBQ    R13, R12
+	ADDQ    CX, R13
+	JLE     tailaheadnext
+
+tailaheadleft:
 next:
 	ADDQ BX, AX
 	DECQ DI

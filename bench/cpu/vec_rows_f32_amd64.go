@@ -348,12 +348,12 @@ func vecAffineRowsF32AVX2(dst, src, a, b *float32, ldd, lds, m, n int, nt nontem
 //	}
 //
 //go:noescape
-func vecGatherRowsF32AVX512(dst, src *float32, index *int32, ldd, lds, m, n int, nt nontemporal)
+func vecGatherRowsF32AVX512(dst, src *float32, index *int32, ldd, lds, m, n, known int, nt nontemporal)
 
 // vecGatherRowsF32AVX2 is the same loop.
 //
 //go:noescape
-func vecGatherRowsF32AVX2(dst, src *float32, index *int32, ldd, lds, m, n int, nt nontemporal)
+func vecGatherRowsF32AVX2(dst, src *float32, index *int32, ldd, lds, m, n, known int, nt nontemporal)
 
 // vecTransposeHalvesF32AVX512 is that of numbers of 16 bits.
 //

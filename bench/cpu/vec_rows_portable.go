@@ -115,7 +115,7 @@ func copyColumnsPortable[T float](dst, src *T, lds, m, n int) {
 	}
 }
 
-func gatherRowsPortable[T float](dst, src *T, index *int32, ldd, lds, m, n int, _ nontemporal) {
+func gatherRowsPortable[T float](dst, src *T, index *int32, ldd, lds, m, n, _ int, _ nontemporal) {
 	to := unsafe.Slice(dst, (m-1)*ldd+n)
 	for i, row := range unsafe.Slice(index, m) {
 		copy(to[i*ldd:][:n], unsafe.Slice(src, int(row)*lds+n)[int(row)*lds:])

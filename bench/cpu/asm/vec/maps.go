@@ -41,7 +41,7 @@ func (k mapped) signature() string {
 	case k.perRow:
 		return "func(dst, src *S, a, b *T, ldd, lds, m, n int, nt uint8)"
 	case k.gather:
-		return "func(dst, src *S, index *int32, ldd, lds, m, n int, nt uint8)"
+		return "func(dst, src *S, index *int32, ldd, lds, m, n, known int, nt uint8)"
 	case k.join:
 		return "func(dst, src *T, y *S, ldd, lds, ldy, m, n int, a, b T, nt uint8)"
 	}
@@ -178,12 +178,11 @@ func (g *gen) mapKernel(k mapped) {
 		g.SHLQ(p.log, p.ld)
 	}
 	advancing := pointers
-	var next reg.GPVirtual
+	var rows *gathered
 	if k.gather {
-		next = g.GP64()
-		advancing = append(advancing, pointer{p: src, step: step}, pointer{p: next, step: step})
-		g.bytes(lds)
-		perRow = append(perRow, g.gatherRow(src, next, lds, m))
+		rows = g.newGathered(src, lds)
+		advancing = append(advancing, pointer{p: src, step: step})
+		perRow = append(perRow, rows.turn)
 	}
 	at := func(base reg.Register, u int) operand.Mem { return operand.Mem{Base: base, Disp: u * step} }
 	get, store := g.get, g.store
@@ -220,11 +219,8 @@ func (g *gen) mapKernel(k mapped) {
 			if far && k.short() {
 				fetch(u)
 			}
-			switch {
-			case k.gather && nt:
-				g.fetchFar(at(next, u))
-			case k.gather:
-				g.emit("PREFETCHT0", at(next, u))
+			if k.gather {
+				rows.fetch(u*step, nt)
 			}
 			w := v
 			w.y = func() reg.Register {
@@ -275,6 +271,9 @@ func (g *gen) mapKernel(k mapped) {
 		for _, p := range advancing {
 			g.ADDQ(operand.I32(loop.count*p.step), p.p)
 		}
+		if k.gather {
+			rows.advance(loop.name, operand.I32(loop.count*step))
+		}
 		g.SUBQ(operand.I32(loop.count*g.lanes()), left)
 		g.JGE(operand.LabelRef(loop.name + "loop"))
 		g.Label(loop.name + "done")
@@ -282,6 +281,10 @@ func (g *gen) mapKernel(k mapped) {
 	}
 	g.JZ(operand.LabelRef("next"))
 	vectors("tail", 1, g.mask(left), false, false)
+	if k.gather {
+		g.bytes(left)
+		rows.advance("tail", left)
+	}
 	g.Label("next")
 	for _, p := range pointers {
 		g.ADDQ(p.ld, p.p)
@@ -339,26 +342,4 @@ func (g *gen) skipUnlessNT(dst reg.Register, label string) {
 func (g *gen) skipUnlessLine(dst reg.Register, label string) {
 	g.TESTQ(operand.U32(63), dst)
 	g.JNE(operand.LabelRef(label))
-}
-
-// gatherRow finds row index[i], and the next one, which is fetched meanwhile: rows that
-// lie anywhere give the hardware nothing to predict.
-func (g *gen) gatherRow(src, next, lds, m reg.GPVirtual) func() {
-	table, index := g.GP64(), g.load("index")
-	g.MOVQ(src, table)
-	find := func(i int, row reg.GPVirtual) {
-		g.MOVLQSX(operand.Mem{Base: index, Disp: 4 * i}, row)
-		g.IMULQ(lds, row)
-		g.ADDQ(table, row)
-	}
-	return func() {
-		find(0, src)
-		g.MOVQ(src, next)
-		g.CMPQ(m, operand.I32(1))
-		label := "last"
-		g.JEQ(operand.LabelRef(label))
-		find(1, next)
-		g.Label(label)
-		g.ADDQ(operand.I32(4), index)
-	}
 }
