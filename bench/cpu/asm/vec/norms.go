@@ -94,8 +94,8 @@ const (
 func (k *norm) paced() int { return pacedLines * 64 / k.step() / len(k.summands()) }
 
 // few tells whether a line takes so few instructions that loads overtake what is fetched for them: a Zen 4 ran the root
-// mean square at 35 GB/s with rows of 1024, and runs it at 45 paced. AVX2, layer norm and halves take no less time unpaced,
-// or a fifth more paced.
+// mean square at 35 GB/s with rows of 1024, and runs it at 45 paced. AVX2, layer norm and halves gain nothing by that, or
+// lose a fifth.
 func (k *norm) few() bool { return k.wide() && !k.layer && !k.half() }
 
 // normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
