@@ -113,7 +113,8 @@ type vecKernels[T float] struct {
 	copy    mapKernel[T, T] // x
 	set     mapKernel[T, T] // b; src is not read
 
-	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j]. Rows behind the m that index knows may be fetched.
+	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j]. Of index known elements may be read, m or more: rows
+	// behind those that are copied are fetched.
 	gatherRows func(dst, src *T, index *int32, ldd, lds, m, n, known int, nt nontemporal)
 	// colExpSum writes dst[i][j] = e^(scale src[i][j] + shift[j]) and adds column
 	// j to sum[j]. Both matrices have the leading dimension ld. The exponents must not

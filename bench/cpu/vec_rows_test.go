@@ -87,10 +87,11 @@ func testRowKernels[T float](t *testing.T, isa ISA) {
 				check("colSum", j, dst[j], sum, gamma[T](cells)*magnitude)
 			}
 			index := []int32{int32(cells - 1), 0, 3, 3}
-			const copied = 3
-			k.gatherRows(&dst[0], &x[0], &index[0], cols, cols, copied, cols, len(index), nt)
-			for i := range copied * cols {
-				check("gatherRows", i, dst[i], float64(x[int(index[i/cols])*cols+i%cols]), 0)
+			for _, m := range []int{3, len(index)} {
+				k.gatherRows(&dst[0], &x[0], &index[0], cols, cols, m, cols, len(index), nt)
+				for i := range m * cols {
+					check("gatherRows", i, dst[i], float64(x[int(index[i/cols])*cols+i%cols]), 0)
+				}
 			}
 		}
 		// Rows of one element to all, each with its own factor.

@@ -83,71 +83,16 @@ func (g *gen) newNorm(layer, add bool) *norm {
 	return k
 }
 
-const (
-	// blockDistance is how far ahead a block is fetched: nearly two pages. With a page a Zen 4 takes a third
-	// longer.
-	blockDistance = 7168
-	pacedLines    = 12 // between which it is paced: of a row, or of two that are added
-)
+// pacedLines is the number of lines between which loads are waited for: of a row, or of two that are added.
+const pacedLines = 12
 
-// paced is the number of vectors between which loads are waited for.
+// paced is the number of vectors of them.
 func (k *norm) paced() int { return pacedLines * 64 / k.step() / len(k.summands()) }
 
 // few tells whether a line takes so few instructions that loads overtake what is fetched for them: a Zen 4 ran the root
 // mean square at 35 GB/s with rows of 1024, and runs it at 45 paced. AVX2, layer norm and halves gain nothing by that, or
 // lose a fifth.
 func (k *norm) few() bool { return k.wide() && !k.layer && !k.half() }
-
-// normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
-func (g *gen) normBlock(layer, add bool) {
-	k := &norm{
-		gen: g, layer: layer, add: add, again: true,
-		dst: g.load("dst"), src: g.load("src"), next: g.load("next"), at: g.GP64(), n: g.GP64(), gamma: g.load("gamma"),
-		shift: g.vector(), sums: g.partial(), squares: g.partial(), mean: g.vector(), scale: g.vector(),
-	}
-	g.broadcast(g.argument("scale"), k.scale)
-	if add {
-		k.written, k.y = g.load("y"), g.load("nextY")
-	}
-	if layer {
-		k.beta = g.load("beta")
-		g.broadcast(g.argument("mean"), k.mean)
-		g.broadcast(g.argument("shift"), k.shift)
-	}
-	k.clear()
-	walk := func(name string, take, write bool) {
-		k.strip(name, k.paced(), k.n, k.at, func(count int, mask *mask) {
-			if take {
-				for _, p := range k.summands() {
-					k.fetchLines(p, k.at, blockDistance, count)
-				}
-				k.take(count, mask)
-			}
-			if write {
-				k.write(count, mask, mask == nil)
-			}
-			if count > 1 {
-				k.pace()
-			}
-		})
-	}
-	g.TESTQ(k.next, k.next)
-	g.JZ(operand.LabelRef("write"))
-	g.TESTQ(k.src, k.src)
-	g.JZ(operand.LabelRef("take"))
-	walk("both", true, true)
-	g.JMP(operand.LabelRef("walked"))
-	g.Label("take")
-	walk("take", true, false)
-	g.JMP(operand.LabelRef("walked"))
-	g.Label("write")
-	walk("write", false, true)
-	g.Label("walked")
-	for i, sums := range [][]reg.VecVirtual{k.sums, k.squares} {
-		g.emit("VMOVS"+g.mnemonic, g.fold("VADD", sums).AsX(), g.returned(i))
-	}
-	g.end()
-}
 
 func (k *norm) rows() {
 	k.Label("first")
@@ -202,8 +147,8 @@ func (k *norm) fetchBehind(nt bool) func(count int) {
 func (k *norm) results(name string, fetching func(nt bool) func(count int), vectors func(count int, mask *mask, nt bool)) {
 	strip := func(name string, nt bool) {
 		many, fetch := accumulators, func(int) {}
-		paced := nt && k.few()
-		if paced {
+		few := nt && k.few()
+		if few {
 			many = k.paced()
 		}
 		if nt || k.add {
@@ -212,7 +157,7 @@ func (k *norm) results(name string, fetching func(nt bool) func(count int), vect
 		k.strip(name, many, k.n, k.at, func(count int, mask *mask) {
 			fetch(count)
 			vectors(count, mask, nt && mask == nil)
-			if paced && count > 1 {
+			if few && count > 1 {
 				k.pace()
 			}
 		})
