@@ -239,19 +239,25 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		}
 		c.addBandwidth(entry, m)
 	}
-	if still := func() bool { return c.disturbedLevel(level, p) }; still() {
-		c.disturbed = append(c.disturbed, disturbance{still: still})
+	if d := c.disturbedLevel(level, p); d.still() {
+		c.disturbed = append(c.disturbed, d)
 	}
 	return errors.Join(failed...)
 }
 
-// disturbedLevel says that the host had a part in what measureLevel measured.
-func (c *Calibrator) disturbedLevel(level schema.Level, p Place) bool {
-	arrays, _, err := c.levelArrays(level, p)
-	return err == nil && slices.ContainsFunc(Streams, func(s Stream) bool {
-		at := c.bandwidthAt(level, s.Name, p.Threads, s.WorkingSet(arrays))
-		return at >= 0 && disturbed(c.Device.Bandwidth[at].Warnings)
-	})
+// disturbedLevel is the disturbance of what measureLevel measured.
+func (c *Calibrator) disturbedLevel(level schema.Level, p Place) disturbance {
+	has := func(codes ...schema.Code) bool {
+		arrays, _, err := c.levelArrays(level, p)
+		return err == nil && slices.ContainsFunc(Streams, func(s Stream) bool {
+			at := c.bandwidthAt(level, s.Name, p.Threads, s.WorkingSet(arrays))
+			return at >= 0 && hasAny(c.Device.Bandwidth[at].Warnings, codes...)
+		})
+	}
+	return disturbance{
+		still:  func() bool { return has(disturbances...) },
+		urgent: has(schema.WorkersApart),
+	}
 }
 
 // bandwidthAt is the index of an entry, -1 if there is none.
@@ -265,7 +271,7 @@ func (c *Calibrator) bandwidthAt(level schema.Level, pattern string, threads int
 // the curve or of the first time that a level was measured, gives way if the host disturbed it.
 func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	at := c.bandwidthAt(e.Level, e.Pattern, e.Threads, e.WorkingSetBytes)
-	if at >= 0 && (disturbed(m.Warnings) || !disturbed(c.Device.Bandwidth[at].Warnings)) {
+	if at >= 0 && (hasAny(m.Warnings, disturbances...) || !hasAny(c.Device.Bandwidth[at].Warnings, disturbances...)) {
 		return
 	}
 	if at < 0 {

@@ -101,8 +101,8 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 // disturbedControl is the disturbance of a control, which all verdicts wait for if it failed.
 func (c *Calibrator) disturbedControl(at int) disturbance {
 	return disturbance{
-		still:   func() bool { return c.controls[at].disturbed() },
-		verdict: c.Device.Quality.Controls[at].Outcome != schema.ControlPassed,
+		still:  func() bool { return c.controls[at].disturbed() },
+		urgent: c.Device.Quality.Controls[at].Outcome != schema.ControlPassed,
 	}
 }
 

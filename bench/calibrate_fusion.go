@@ -192,8 +192,8 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 // disturbedPair is the disturbance of entry `at` of FusionProfiles.
 func (c *Calibrator) disturbedPair(at int) disturbance {
 	return disturbance{
-		still:   func() bool { return c.compared[at].disturbed() },
-		verdict: c.compared[at].Verdict == schema.Inconclusive,
+		still:  func() bool { return c.compared[at].disturbed() },
+		urgent: c.compared[at].Verdict == schema.Inconclusive,
 	}
 }
 

@@ -59,18 +59,20 @@ func TestTrafficAboveItsLevel(t *testing.T) {
 		level schema.Level
 		bytes int64
 		share float64
+		own   []schema.Code
 		want  []schema.Code
 	}{
-		{schema.L2, 1 << 20, 1.04, nil},
-		{schema.L2, 1 << 20, 1.06, []schema.Code{schema.Cached}},
-		{schema.DRAM, 1 << 30, 1.06, []schema.Code{schema.Cached}},
+		{schema.L2, 1 << 20, 1.04, nil, nil},
+		{schema.L2, 1 << 20, 1.06, nil, []schema.Code{schema.Cached}},
+		{schema.DRAM, 1 << 30, 1.06, nil, []schema.Code{schema.Cached}},
+		{schema.DRAM, 1 << 30, 1.9, []schema.Code{schema.WorkersApart}, nil}, // on two memories
 	} {
 		c := fakeCalibrator(newFake(), schema.Quick)
 		c.levels = c.claimed()
 		c.Device.Theoretical.BandwidthGBps = &schema.Peak{Value: 20}
 		c.Device.Bandwidth = []schema.Bandwidth{{Level: k.level, Pattern: "copy", Threads: 2, GBps: schema.Stat{Best: 10}}}
 		ms := float64(k.bytes) / (10 * k.share) / 1e6
-		entries := []schema.Compute{{Threads: 2, Bytes: k.bytes, LatencyMS: schema.Stat{Best: ms, Mean: 2 * ms}}}
+		entries := []schema.Compute{{Threads: 2, Bytes: k.bytes, LatencyMS: schema.Stat{Best: ms, Mean: 2 * ms}, Warnings: k.own}}
 		c.finishTraffic("operation_profiles", entries)
 		e, theory := entries[0], 0.0
 		if k.level == schema.DRAM {
@@ -81,8 +83,8 @@ func TestTrafficAboveItsLevel(t *testing.T) {
 			!near(tr.Utilization, 100*k.share) || tr.TheoreticalGBps != theory {
 			t.Errorf("%s at %g: %+v", k.level, k.share, tr)
 		}
-		if !slices.Equal(e.Warnings, k.want) || len(c.warnings) != len(k.want) {
-			t.Errorf("%s at %g of its bandwidth: %v, want %v", k.level, k.share, e.Warnings, k.want)
+		if want := slices.Concat(k.own, k.want); !slices.Equal(e.Warnings, want) || len(c.warnings) != len(k.want) {
+			t.Errorf("%s at %g of its bandwidth: %v, want %v", k.level, k.share, e.Warnings, want)
 		}
 	}
 }

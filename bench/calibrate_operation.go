@@ -119,9 +119,10 @@ func (c *Calibrator) flag(e *schema.Compute, list string, index int, code schema
 func (c *Calibrator) finishTraffic(list string, entries []schema.Compute) {
 	for i := range entries {
 		e := &entries[i]
-		if e.Traffic = c.traffic(e); e.Traffic != nil && e.Traffic.PeakGBps > boundTolerance*e.Traffic.CeilingGBps {
+		e.Traffic = c.traffic(e)
+		if t := e.Traffic; t != nil && t.PeakGBps > boundTolerance*t.CeilingGBps && !slices.Contains(e.Warnings, schema.WorkersApart) {
 			c.flag(e, list, i, schema.Cached, "%.1f GB/s are above the %.1f of %s in %s: a part of it came from a level nearer to the core",
-				e.Traffic.PeakGBps, e.Traffic.CeilingGBps, e.Traffic.CeilingOf, e.Traffic.Level)
+				t.PeakGBps, t.CeilingGBps, t.CeilingOf, t.Level)
 		}
 		c.boundBy(e)
 	}
@@ -155,16 +156,14 @@ func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
 	return &t
 }
 
-// ceiling is the best rate of a level on a number of threads, of some kernels of bandwidth, and the kernel that
-// reached it; 0 if there is none that can be true.
+// ceiling is the rate of schema.Ceiling in a level on a number of threads, of some kernels of bandwidth, and the kernel
+// that reached it; 0 if there is none.
 func ceiling(entries []schema.Bandwidth, level schema.Level, threads int, of func(kernel string) bool) (gbps float64, pattern string) {
-	for _, b := range entries {
-		if b.Level == level && b.Threads == threads && of(b.Pattern) && b.GBps.Best > gbps &&
-			!hasAny(b.Warnings, schema.Implausible, schema.Cached) {
-			gbps, pattern = b.GBps.Best, b.Pattern
-		}
+	b := schema.Ceiling(entries, func(b *schema.Bandwidth) bool { return b.Level == level && b.Threads == threads && of(b.Pattern) })
+	if b == nil {
+		return 0, ""
 	}
-	return gbps, pattern
+	return b.GBps.Best, b.Pattern
 }
 
 func anyKernel(string) bool { return true }

@@ -58,13 +58,14 @@ type Progress struct {
 // step is a unit of work. Its cost is what is set aside for it; scale, at most 1, says
 // how much of that, beyond what it takes in any case, is left to it when the budget runs
 // short. What usually ends long before tells its usual time. What may take long says how long it
-// takes at the least, at the rates that were measured before.
+// takes at the least, at the rates that were measured before. An extra one comes behind what the host disturbed.
 type step struct {
 	label string
 	cost  time.Duration
 	least time.Duration // of the cost
 	usual time.Duration // 0 for the cost
 	takes func() time.Duration
+	extra bool
 	run   func(ctx context.Context, scale float64) error
 }
 
@@ -118,12 +119,18 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 		}
 		planned, least, usual = planned+s.cost, least+s.least, usual+steps[i].usual
 	}
-	begin, first := c.Runner.Now(), usual
+	begin, first, repeated := c.Runner.Now(), usual, false
 	for len(steps) > 0 && ctx.Err() == nil {
 		s := steps[0]
 		if s.takes != nil && float64(s.takes()) > longShare*float64(c.Options.Budget) {
 			s.takes = nil
 			steps = append(steps[1:], s)
+			continue
+		}
+		if s.extra && !repeated {
+			repeated = true
+			most := time.Duration(repeatShare * float64(c.Options.Budget))
+			again = c.measureAgain(ctx, again, all-len(steps), c.Runner.Now().Add(most))
 			continue
 		}
 		left := c.deadline.Sub(c.Runner.Now())
@@ -149,7 +156,10 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 		again = c.appendDisturbed(again, s)
 	}
 	if !c.lost {
-		c.measureAgain(ctx, again, all)
+		// What never ends to disturb does not more than double the time of the run.
+		left := c.deadline.Sub(c.Runner.Now())
+		spent := c.Options.Budget - left
+		c.measureAgain(ctx, again, all, c.deadline.Add(min(spent-left, 0)))
 	}
 	if ctx.Err() != nil {
 		c.interrupt(steps)
@@ -195,6 +205,9 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.operationSteps()...)
 	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
+	for i := range otherWays {
+		otherWays[i].extra = true
+	}
 	return append(steps, otherWays...)
 }
 
@@ -209,10 +222,10 @@ func name(steps []step) {
 }
 
 // disturbance of something that was measured: whether it still is, as repetitions may not have
-// been, and whether a verdict waits for it.
+// been, and whether that is urgent: a verdict waits for it, or a worker had been moved away, which is another machine.
 type disturbance struct {
-	still   func() bool
-	verdict bool
+	still  func() bool
+	urgent bool
 }
 
 // disturbedStep measured what the host disturbed.
@@ -230,32 +243,42 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 	return again
 }
 
-// measureAgain repeats what the host disturbed, in turn, as long as there is time: a
-// disturbance of seconds is over by then. One that never ends does not more than double the time
-// of the run. What a verdict waits for comes first. A repetition that fails changes nothing.
-func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int) {
+// repeatShare of the budget is what repetitions may take before the extra steps, which take what is left.
+const repeatShare = 0.1
+
+// measureAgain repeats what the host disturbed, in turn, until it is time: a disturbance of seconds is over by then.
+// What is urgent comes first. A repetition that fails changes nothing. It returns what is still disturbed.
+func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int, until time.Time) []disturbedStep {
 	turn := func(s disturbedStep) int {
-		if s.verdict {
+		if s.urgent {
 			return 0
 		}
 		return 1
 	}
 	slices.SortStableFunc(again, func(a, b disturbedStep) int { return turn(a) - turn(b) })
-	left := c.deadline.Sub(c.Runner.Now())
-	spent := c.Options.Budget - left
-	c.deadline = c.deadline.Add(min(spent-left, 0))
+	deadline := c.deadline
+	defer func() { c.deadline = deadline }()
+	if until.Before(deadline) {
+		c.deadline = until
+	}
+	var late []disturbedStep
 	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
 		again = again[1:]
 		left := c.deadline.Sub(c.Runner.Now())
 		scale := min(1, float64(left-s.least)/float64(max(s.cost-s.least, 1)))
-		if !s.still() || scale < minScale {
+		if !s.still() {
+			continue
+		}
+		if scale < minScale {
+			late = append(late, s)
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
 		_ = s.attempt(ctx, scale)
 		again = c.appendDisturbed(again, s.step)
 	}
+	return append(late, again...)
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step

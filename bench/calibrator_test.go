@@ -497,6 +497,33 @@ func TestApartIsMeasuredAgain(t *testing.T) {
 	}
 }
 
+// A level is measured again before the steps that a run can do without, however many they are.
+func TestDisturbedLevelBeforeExtraSteps(t *testing.T) {
+	long(t)
+	f := newFake()
+	c := fakeCalibrator(f, schema.Default)
+	c.Options.Operations = nil
+	var labels []string
+	c.Options.Observe = func(p Progress) {
+		labels = append(labels, p.Label)
+		if p.Label == "bandwidth L2, 2 threads" {
+			f.apart = 3
+		}
+	}
+	steps := c.plan()
+	extra := slices.IndexFunc(steps, func(s step) bool { return s.extra })
+	if extra < 0 {
+		t.Fatal("no step is extra")
+	}
+	if _, _, err := c.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	again, first := slices.Index(labels, "bandwidth L2, 2 threads, again"), slices.Index(labels, steps[extra].label)
+	if again < 0 || again > first {
+		t.Errorf("measured again as step %d, the first extra one is step %d", again, first)
+	}
+}
+
 // A host that is never quiet costs the budget, not more, and every figure says so.
 func TestAlwaysDisturbed(t *testing.T) {
 	long(t)

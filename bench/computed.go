@@ -25,11 +25,10 @@ type computed struct {
 }
 
 // disturbed says that the host had a part in the figure.
-func (m *computed) disturbed() bool { return disturbed(m.Warnings) }
+func (m *computed) disturbed() bool { return hasAny(m.Warnings, disturbances...) }
 
-func disturbed(warnings []schema.Code) bool {
-	return hasAny(warnings, schema.NoisyHost, schema.Throttled, schema.WorkersApart)
-}
+// disturbances are what figures other than times of pairs are measured again for.
+var disturbances = []schema.Code{schema.NoisyHost, schema.Throttled, schema.WorkersApart}
 
 // hasAny says whether one of some codes is among the warnings.
 func hasAny(warnings []schema.Code, codes ...schema.Code) bool {
@@ -56,7 +55,10 @@ func (c *Calibrator) pool(m computed) {
 
 // disturbedComputed is the disturbance of entry i of what was pooled, wherever that lies by then.
 func (c *Calibrator) disturbedComputed(i int) disturbance {
-	return disturbance{still: func() bool { return c.computed[i].disturbed() }}
+	return disturbance{
+		still:  func() bool { return c.computed[i].disturbed() },
+		urgent: hasAny(c.computed[i].Warnings, schema.WorkersApart),
+	}
 }
 
 // add pools the samples of two measurements, or takes those of the undisturbed one.

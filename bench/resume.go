@@ -161,7 +161,7 @@ func (c *Calibrator) earlierDisturbed(steps []step) (again []disturbedStep) {
 	for _, level := range c.levels.names() {
 		for _, n := range c.threadCounts() {
 			p := Place{Threads: n}
-			repeat(levelLabel(level, p), disturbance{still: func() bool { return c.disturbedLevel(level, p) }})
+			repeat(levelLabel(level, p), c.disturbedLevel(level, p))
 		}
 	}
 	return again

@@ -41,7 +41,7 @@ func (p *page) bandwidth(d *schema.Device) {
 		if !slices.Contains(levels, b.Level) {
 			levels = append(levels, b.Level)
 		}
-		if old := best[at][b.Pattern]; old == nil || better(b, old) {
+		if old := best[at][b.Pattern]; old == nil || b.Better(old) {
 			best[at][b.Pattern] = b
 		}
 	}
@@ -63,7 +63,7 @@ func (p *page) bandwidth(d *schema.Device) {
 				value := absent
 				if b := best[at][k]; b != nil {
 					value = figure(b.GBps.Best)
-					if !credible(b) {
+					if b.Credence() < schema.Sound {
 						value, flagged = value+"!", true
 					}
 				}
@@ -74,21 +74,8 @@ func (p *page) bandwidth(d *schema.Device) {
 		p.grid(g)
 	}
 	if flagged {
-		p.line(" ! cannot be true as it stands, see the warnings")
+		p.line(" ! no rate of the level as it stands, see the warnings")
 	}
-}
-
-// credible says whether no guard refutes the figure.
-func credible(b *schema.Bandwidth) bool {
-	return !slices.Contains(b.Warnings, schema.Implausible) && !slices.Contains(b.Warnings, schema.Cached)
-}
-
-// better prefers what can be true to what is high.
-func better(a, b *schema.Bandwidth) bool {
-	if credible(a) != credible(b) {
-		return credible(a)
-	}
-	return a.GBps.Best > b.GBps.Best
 }
 
 // latency prints the time of a dependent load by level.

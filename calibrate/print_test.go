@@ -122,7 +122,7 @@ func TestPrintCrowded(t *testing.T) {
 	}
 	got := printed(t, p)
 	for _, want := range []string{
-		"12346!", " ! cannot be true as it stands",
+		"12346!", " ! no rate of the level as it stands",
 		"inconclusive!", "Inconclusive\n Conv2d_BatchNorm_ReLU fp64 1x128x56x56x128x3x1x1x128, 2 threads: unfused ",
 		"budget spent (40): ", "; and 36 more", "noisy_host (41)", "and 37 more in the profile", "256 threads",
 		"Matmul 1024x1024x1024 over threads", " 256      123456  91%!", " node 0    node 1     128 ",

@@ -122,23 +122,11 @@ func rooflinePeak(d *schema.Device, t schema.DType, threads int) float64 {
 // addSlopes chooses as the ceilings of the traffic of an operation are chosen. The link to the host
 // is no level that kernels work from.
 func (r *Roofline) addSlopes(d *schema.Device) {
-	best := map[schema.Level]RooflineSlope{}
-	for _, b := range d.Bandwidth {
-		if b.Level == schema.HostLink {
-			continue
-		}
-		s := best[b.Level]
-		suspect := slices.Contains(b.Warnings, schema.Implausible) || slices.Contains(b.Warnings, schema.Cached)
-		if b.Threads == r.Threads && !suspect && b.GBps.Best > s.GBps {
-			s = RooflineSlope{b.Level, b.GBps.Best, b.Pattern}
-		}
-		best[b.Level] = s
-	}
 	for _, level := range []schema.Level{schema.L1, schema.L2, schema.L3, schema.L4, schema.DRAM, schema.HBM} {
-		switch s, measured := best[level]; {
-		case s.GBps > 0:
-			r.Slopes = append(r.Slopes, s)
-		case measured:
+		of := func(b *schema.Bandwidth) bool { return b.Level == level && b.Threads == r.Threads }
+		if b := schema.Ceiling(d.Bandwidth, of); b != nil {
+			r.Slopes = append(r.Slopes, RooflineSlope{level, b.GBps.Best, b.Pattern})
+		} else if slices.ContainsFunc(d.Bandwidth, func(b schema.Bandwidth) bool { return b.Level == level }) {
 			r.Unmeasured = append(r.Unmeasured, level)
 		}
 	}

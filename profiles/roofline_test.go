@@ -104,6 +104,13 @@ func TestRooflineLeavesOut(t *testing.T) {
 				}
 			}
 		}, func(r Roofline) bool { return r.Slopes[3] == RooflineSlope{schema.DRAM, 20.955, "triad"} }},
+		{"a bandwidth of workers apart", func(d *schema.Device) {
+			for i := range d.Bandwidth {
+				if d.Bandwidth[i].Pattern == "triad_nt" {
+					d.Bandwidth[i].Warnings = []schema.Code{schema.WorkersApart}
+				}
+			}
+		}, func(r Roofline) bool { return r.Slopes[3] == RooflineSlope{schema.DRAM, 20.955, "triad"} }},
 		{"a level that was measured with other threads", func(d *schema.Device) {
 			d.Bandwidth = slices.DeleteFunc(d.Bandwidth, func(b schema.Bandwidth) bool { return b.Level == schema.L2 && b.Threads == 2 })
 		}, func(r Roofline) bool {

@@ -107,12 +107,12 @@ const mostUnexplained = 1.25
 func checkFusionExplained(c *checker) {
 	for at, d := range c.eachDevice() {
 		copies := map[int]map[schema.Level]float64{} // best rate by number of threads
-		for i, b := range d.Bandwidth {
-			if b.Pattern == "copy" && !c.warned(fmt.Sprintf("%s/bandwidth/%d", at, i), b.Warnings, schema.Implausible, schema.Cached) {
-				if copies[b.Threads] == nil {
-					copies[b.Threads] = map[schema.Level]float64{}
+		for p, entries := range c.bandwidth(at, d) {
+			if rate := ceilingOf(entries, func(b *schema.Bandwidth) bool { return b.Pattern == "copy" }); rate.gbps > 0 {
+				if copies[p.threads] == nil {
+					copies[p.threads] = map[schema.Level]float64{}
 				}
-				copies[b.Threads][b.Level] = max(copies[b.Threads][b.Level], b.GBps.Best)
+				copies[p.threads][p.level] = rate.gbps
 			}
 		}
 		for i := range d.FusionProfiles {

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hwcal/schema"
@@ -53,27 +54,19 @@ func (c *checker) quoted(path string, got, want float64, what, from string) {
 // its name.
 func checkSummaryBandwidth(c *checker) {
 	for at, d := range c.eachDevice() {
-		memory := func(e schema.Bandwidth) bool { return e.Level == schema.DRAM || e.Level == schema.HBM }
-		want, from, named := 0.0, "", false
-		for i, e := range d.Bandwidth {
-			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
-			if !memory(e) || e.Threads != d.AllThreads() || c.warned(path, e.Warnings, schema.Implausible, schema.Cached) {
-				continue
-			}
-			if e.GBps.Best > want {
-				want, from = e.GBps.Best, path
-			}
-			named = named || e.Pattern == d.Summary.BandwidthOf && near(e.GBps.Best, d.Summary.BandwidthGBps)
-		}
-		c.quoted(at+"/summary/bandwidth_gbps", d.Summary.BandwidthGBps, want, "best bandwidth of DRAM or HBM over all threads", from)
+		rates, threads := c.bandwidth(at, d), d.AllThreads()
+		want := ceilingOf(slices.Concat(rates[place{schema.DRAM, threads}], rates[place{schema.HBM, threads}]), func(*schema.Bandwidth) bool { return true })
+		from := slices.IndexFunc(d.Bandwidth, func(b schema.Bandwidth) bool {
+			return (b.Level == schema.DRAM || b.Level == schema.HBM) && b.Threads == threads && b.GBps.Best == want.gbps
+		})
+		c.quoted(at+"/summary/bandwidth_gbps", d.Summary.BandwidthGBps, want.gbps, "best bandwidth of DRAM or HBM over all threads", fmt.Sprintf("%s/bandwidth/%d", at, from))
 		switch path := at + "/summary/bandwidth_pattern"; {
 		case d.Summary.BandwidthGBps == 0:
 			if d.Summary.BandwidthOf != "" {
 				c.fail(path, "names the kernel of a bandwidth that is not there", quote(d.Summary.BandwidthOf), "none")
 			}
-		case !named:
-			c.fail(path, "does not name the kernel that bandwidth_gbps quotes", quote(d.Summary.BandwidthOf),
-				fmt.Sprintf("the pattern of the entry with %s GB/s", number(d.Summary.BandwidthGBps)))
+		case near(d.Summary.BandwidthGBps, want.gbps) && !slices.Contains(want.kernels, d.Summary.BandwidthOf):
+			c.fail(path, "does not name the kernel that bandwidth_gbps quotes", quote(d.Summary.BandwidthOf), quotes(want.kernels))
 		}
 	}
 }

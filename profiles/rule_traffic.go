@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 
 	"hwcal/schema"
 )
@@ -10,32 +11,11 @@ import (
 // kernel of bandwidth on the level with the same number of threads, of those that only read where the
 // operation hardly writes, and what is above that says so.
 func checkTraffic(c *checker) {
-	type place struct {
-		level   schema.Level
-		threads int
-	}
-	type ceiling struct {
-		gbps float64
-		of   string // kernel
-	}
 	for at, d := range c.eachDevice() {
 		all, reading := map[place]ceiling{}, map[place]ceiling{}
-		rates := map[place]map[string]float64{} // best rate of each kernel
-		for i, b := range d.Bandwidth {
-			if c.warned(fmt.Sprintf("%s/bandwidth/%d", at, i), b.Warnings, schema.Implausible, schema.Cached) {
-				continue
-			}
-			p := place{b.Level, b.Threads}
-			if rates[p] == nil {
-				rates[p] = map[string]float64{}
-			}
-			rates[p][b.Pattern] = max(rates[p][b.Pattern], b.GBps.Best)
-			if b.GBps.Best > all[p].gbps {
-				all[p] = ceiling{b.GBps.Best, b.Pattern}
-			}
-			if schema.ReadKernel(b.Pattern) && b.GBps.Best > reading[p].gbps {
-				reading[p] = ceiling{b.GBps.Best, b.Pattern}
-			}
+		for p, entries := range c.bandwidth(at, d) {
+			all[p] = ceilingOf(entries, func(*schema.Bandwidth) bool { return true })
+			reading[p] = ceilingOf(entries, func(b *schema.Bandwidth) bool { return schema.ReadKernel(b.Pattern) })
 		}
 		for path, e := range computes(at, d) {
 			t := e.Traffic
@@ -56,14 +36,14 @@ func checkTraffic(c *checker) {
 			is("bandwidth_utilization_percent", t.Utilization, 100*t.PeakGBps/t.CeilingGBps, "100 peak_bandwidth_gbps / ceiling_bandwidth_gbps")
 			p := place{t.Level, e.Threads}
 			best := all[p]
-			if r, is := reading[p]; is && e.OnlyReads() {
+			if r := reading[p]; r.gbps > 0 && e.OnlyReads() {
 				best = r
 			}
-			is("ceiling_bandwidth_gbps", t.CeilingGBps, best.gbps, fmt.Sprintf("the best kernel on %s, %s", t.Level, quote(best.of)))
-			if near(t.CeilingGBps, best.gbps) && !near(rates[p][t.CeilingOf], best.gbps) {
-				c.fail(path+"/ceiling_pattern", "does not name the kernel that ceiling_bandwidth_gbps quotes", quote(t.CeilingOf), quote(best.of))
+			is("ceiling_bandwidth_gbps", t.CeilingGBps, best.gbps, fmt.Sprintf("the best kernel on %s, %s", t.Level, quotes(best.kernels)))
+			if near(t.CeilingGBps, best.gbps) && !slices.Contains(best.kernels, t.CeilingOf) {
+				c.fail(path+"/ceiling_pattern", "does not name the kernel that ceiling_bandwidth_gbps quotes", quote(t.CeilingOf), quotes(best.kernels))
 			}
-			if t.PeakGBps > excess*t.CeilingGBps && !c.warned(own, e.Warnings, schema.Cached, schema.Implausible) {
+			if t.PeakGBps > excess*t.CeilingGBps && !c.warned(own, e.Warnings, schema.Cached, schema.Implausible, schema.WorkersApart) {
 				c.fail(path+"/peak_bandwidth_gbps", fmt.Sprintf("above 1.05 x the ceiling of %s without the warning %s", t.Level, schema.Cached),
 					number(t.PeakGBps), "at most "+number(excess*t.CeilingGBps))
 			}

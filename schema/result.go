@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Stat is the distribution of one figure over its samples, in the unit of its
 // field. Best is the smallest of times and the largest of rates. The interval
 // is that of the median, at 95%, from binomial order statistics.
@@ -100,6 +105,42 @@ type Bandwidth struct {
 	GBps              Stat    `json:"gbps" jsonschema_description:"Rate in GB/s (1e9 bytes per second)."`
 	EffectiveClockMHz float64 `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	Warnings          []Code  `json:"warnings" jsonschema_description:"Codes of the guards that the figure met."`
+}
+
+// Credence says how far a rate of bandwidth may stand for its level.
+type Credence int
+
+const (
+	Refuted Credence = iota // by a guard
+	Apart                   // the host had moved a worker away, to a cache, or a memory, of its own
+	Sound
+)
+
+// Credence of the rate, by its warnings.
+func (b *Bandwidth) Credence() Credence {
+	switch {
+	case slices.Contains(b.Warnings, Implausible) || slices.Contains(b.Warnings, Cached):
+		return Refuted
+	case slices.Contains(b.Warnings, WorkersApart):
+		return Apart
+	}
+	return Sound
+}
+
+// Better prefers what is more credible to what is high.
+func (b *Bandwidth) Better(than *Bandwidth) bool {
+	return cmp.Or(cmp.Compare(b.Credence(), than.Credence()), cmp.Compare(b.GBps.Best, than.GBps.Best)) > 0
+}
+
+// Ceiling is the best of some entries, which bounds what else moves data there; nil if there is none that can be true.
+func Ceiling(entries []Bandwidth, of func(*Bandwidth) bool) *Bandwidth {
+	var best *Bandwidth
+	for i := range entries {
+		if b := &entries[i]; of(b) && b.Credence() > Refuted && (best == nil || b.Better(best)) {
+			best = b
+		}
+	}
+	return best
 }
 
 // Latency is the time of one dependent load.
