@@ -87,20 +87,27 @@ const (
 	shortRows = 16 << 10
 )
 
-// bindReduceCols lets each worker reduce its rows to one, and then its columns of those. What comes from memory
-// is fetched far ahead, and what comes from L3 is not: it is tried which that is, as storing does.
+// nearOrFar is a kernel for what comes from memory, which is paced, or for what comes from L3, which is not: it is tried
+// which that is, as storing does.
+func nearOrFar(ws *workspace, c bench.Chain, bind func(ws *workspace, c bench.Chain, far bool) (*kernel, error)) (*kernel, error) {
+	near, err := bind(ws, c, false)
+	if err != nil || !hasFarKernels(ws.isa, ws.dtype) || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
+		return near, err
+	}
+	far, err := bind(ws, c, true)
+	if err != nil {
+		return nil, err
+	}
+	far.name += "_far"
+	return tried(ws, c, []*kernel{near, far}), nil
+}
+
+// bindReduceCols lets each worker reduce its rows to one, and then its columns of those.
 func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
-		near, err := reduceCols[S, T](ws, c, r, false)
-		if err != nil || !hasFarKernels(ws.isa, ws.dtype) || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
-			return near, err
-		}
-		far, err := reduceCols[S, T](ws, c, r, true)
-		if err != nil {
-			return nil, err
-		}
-		far.name += "_far"
-		return tried(ws, c, []*kernel{near, far}), nil
+		return nearOrFar(ws, c, func(ws *workspace, c bench.Chain, far bool) (*kernel, error) {
+			return reduceCols[S, T](ws, c, r, far)
+		})
 	}
 }
 
@@ -192,13 +199,17 @@ func (x *colReduction[S, T]) end(p span, dst []S) {
 }
 
 func bindMSE[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
+	return nearOrFar(ws, c, meanSquare[S, T])
+}
+
+func meanSquare[S inMemory, T float](ws *workspace, c bench.Chain, far bool) (*kernel, error) {
 	k := storedKernelsFor[S, T](ws)
 	x, target, dst := data[S](ws, c[0].In[0]), data[S](ws, c[0].In[1]), data[S](ws, c.Output())
 	room := make([]T, 1)
 	return meanOf(ws, c, func(p span) float64 {
 		sum := 0.0
 		inCalls(p.hi-p.lo, func(lo, hi int) {
-			sum += float64(k.rowDistance(&x[p.lo+lo], &target[p.lo+lo], hi-lo))
+			sum += float64(k.rowDistance(&x[p.lo+lo], &target[p.lo+lo], hi-lo, far))
 		})
 		return sum
 	}, func(mean float64) {

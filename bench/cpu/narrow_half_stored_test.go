@@ -188,7 +188,9 @@ func testHalfRowKernels(t *testing.T, isa ISA, d schema.DType, m, n int) {
 	twin.rowExpSums(&b[0], &other[0], &src[0], n, m, n)
 	near("rowExpSums", largest, other, 0)
 	near("rowExpSums", a, b, 0x1p-12*float64(n))
-	near("rowDistance", []float32{k.rowDistance(&src[0], &y[0], n)}, []float32{twin.rowDistance(&src[0], &y[0], n)}, 1e-5*float64(n))
+	for _, far := range []bool{false, true} {
+		near("rowDistance", []float32{k.rowDistance(&src[0], &y[0], n, far)}, []float32{twin.rowDistance(&src[0], &y[0], n, far)}, 1e-5*float64(n))
+	}
 	for name, f := range map[string][2]func(dst *float32, src *uint16, ld, m, n int){
 		"colSum": {k.colSum, twin.colSum}, "colMax": {k.colMax, twin.colMax},
 	} {

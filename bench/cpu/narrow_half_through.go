@@ -64,13 +64,13 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 		rowExpSums: func(sums, largest *float32, src *uint16, lds, m, n int) {
 			half.eachRow(src, lds, m, n, func(x []float32, i int) { k.rowExpSums(at(sums, i), at(largest, i), &x[0], n, 1, n) })
 		},
-		rowDistance: func(src, y *uint16, n int) float32 {
+		rowDistance: func(src, y *uint16, n int, _ bool) float32 {
 			var sum float32
 			x, z := make([]float32, n), make([]float32, n)
 			half.widenRow(x, src)
 			half.widenRow(z, y)
 			for lo := 0; lo < n; lo += blockElems {
-				sum += k.rowDistance(&x[lo], &z[lo], min(blockElems, n-lo))
+				sum += k.rowDistance(&x[lo], &z[lo], min(blockElems, n-lo), false)
 			}
 			return sum
 		},

@@ -68,8 +68,8 @@ type storedKernels[S inMemory, T float] struct {
 	// rowExpSums writes largest[i] = the maximum of src[i*lds:] over n > 0 elements, and
 	// sums[i] = the sum of e^(x - largest[i]), for m rows. x is below a magnitude as in softmaxRows.
 	rowExpSums func(sums, largest *T, src *S, lds, m, n int)
-	// rowDistance is the sum of (x - y)^2 over n elements.
-	rowDistance func(src, y *S, n int) T
+	// rowDistance is the sum of (x - y)^2 over n elements, which come from memory if they are far.
+	rowDistance func(src, y *S, n int, far bool) T
 	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
 	// with x = src[i*lds+j] for m rows of n elements. dst may be src.
 	layerNorm func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt nontemporal)

@@ -9175,9 +9175,9 @@ expdone:
 	VZEROUPPER
 	RET
 
-// func vecRowDistanceF32AVX2(src *float32, y *float32, n int) float32
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-28
+// func vecRowDistanceF32AVX2(src *float32, y *float32, n int, far bool) float32
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -9211,9 +9211,14 @@ stripmain:
 	VMOVUPS     96(CX)(BX*1), Y5
 	VSUBPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y4, Y3
-	ADDQ        $+128, BX
-	SUBQ        $+32, DX
-	JGE         stripmain
+	CMPB        far+24(FP), $0x00
+	JEQ         near
+	LFENCE
+
+near:
+	ADDQ $+128, BX
+	SUBQ $+32, DX
+	JGE  stripmain
 
 stripmaindone:
 	ADDQ $+32, DX
@@ -9256,7 +9261,7 @@ stripdone:
 	VPERMILPS    $0xb1, X0, X1
 	VADDPS       X1, X0, X0
 	VBROADCASTSS X0, Y0
-	VMOVSS       X0, ret+24(FP)
+	VMOVSS       X0, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -9387,9 +9387,9 @@ expdone:
 	VZEROUPPER
 	RET
 
-// func vecRowDistanceF32AVX512(src *float32, y *float32, n int) float32
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-28
+// func vecRowDistanceF32AVX512(src *float32, y *float32, n int, far bool) float32
+// Requires: AVX, AVX512F, MMX+, SSE2
+TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
@@ -9427,9 +9427,14 @@ stripmain:
 	VMOVUPS     192(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z3
-	ADDQ        $+256, BX
-	SUBQ        $+64, CX
-	JGE         stripmain
+	CMPB        far+24(FP), $0x00
+	JEQ         near
+	LFENCE
+
+near:
+	ADDQ $+256, BX
+	SUBQ $+64, CX
+	JGE  stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -9474,7 +9479,7 @@ stripdone:
 	VPERMILPS     $0xb1, X0, X1
 	VADDPS        X1, X0, X0
 	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+24(FP)
+	VMOVSS        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 

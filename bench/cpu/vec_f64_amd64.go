@@ -195,10 +195,10 @@ func vecGatherRowsF64AVX512(dst, src *float64, index *int32, ldd, lds, m, n, kno
 func vecGatherRowsF64AVX2(dst, src *float64, index *int32, ldd, lds, m, n, known int, nt nontemporal)
 
 //go:noescape
-func vecRowDistanceF64AVX512(src, y *float64, n int) float64
+func vecRowDistanceF64AVX512(src, y *float64, n int, far bool) float64
 
 //go:noescape
-func vecRowDistanceF64AVX2(src, y *float64, n int) float64
+func vecRowDistanceF64AVX2(src, y *float64, n int, far bool) float64
 
 //go:noescape
 func vecColSumF64AVX512(dst, src *float64, ld, m, n int)

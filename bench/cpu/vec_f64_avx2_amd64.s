@@ -10544,9 +10544,9 @@ expdone:
 	VZEROUPPER
 	RET
 
-// func vecRowDistanceF64AVX2(src *float64, y *float64, n int) float64
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-32
+// func vecRowDistanceF64AVX2(src *float64, y *float64, n int, far bool) float64
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -10580,9 +10580,14 @@ stripmain:
 	VMOVUPD     96(CX)(BX*1), Y5
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y4, Y4, Y3
-	ADDQ        $+128, BX
-	SUBQ        $+16, DX
-	JGE         stripmain
+	CMPB        far+24(FP), $0x00
+	JEQ         near
+	LFENCE
+
+near:
+	ADDQ $+128, BX
+	SUBQ $+16, DX
+	JGE  stripmain
 
 stripmaindone:
 	ADDQ $+16, DX
@@ -10623,7 +10628,7 @@ stripdone:
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	VMOVSD       X0, ret+24(FP)
+	VMOVSD       X0, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -11654,9 +11654,9 @@ expdone:
 	VZEROUPPER
 	RET
 
-// func vecRowDistanceF64AVX512(src *float64, y *float64, n int) float64
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-32
+// func vecRowDistanceF64AVX512(src *float64, y *float64, n int, far bool) float64
+// Requires: AVX, AVX512F, MMX+, SSE2
+TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
@@ -11694,9 +11694,14 @@ stripmain:
 	VMOVUPD     192(DX)(BX*1), Z5
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z3
-	ADDQ        $+256, BX
-	SUBQ        $+32, CX
-	JGE         stripmain
+	CMPB        far+24(FP), $0x00
+	JEQ         near
+	LFENCE
+
+near:
+	ADDQ $+256, BX
+	SUBQ $+32, CX
+	JGE  stripmain
 
 stripmaindone:
 	ADDQ $+32, CX
@@ -11739,7 +11744,7 @@ stripdone:
 	VPERMILPD     $0x01, X0, X1
 	VADDPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, ret+24(FP)
+	VMOVSD        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -6803,9 +6803,9 @@ expdone:
 	VZEROUPPER
 	RET
 
-// func vecRowDistanceFP16AVX512(src *uint16, y *uint16, n int) float32
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecRowDistanceFP16AVX512(SB), NOSPLIT, $0-28
+// func vecRowDistanceFP16AVX512(src *uint16, y *uint16, n int, far bool) float32
+// Requires: AVX, AVX512F, MMX+, SSE2
+TEXT ·vecRowDistanceFP16AVX512(SB), NOSPLIT, $0-36
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
@@ -6839,9 +6839,14 @@ stripmain:
 	VCVTPH2PS   96(DX)(BX*1), Z5
 	VSUBPS      Z5, Z4, Z4
 	VFMADD231PS Z4, Z4, Z3
-	ADDQ        $+128, BX
-	SUBQ        $+64, CX
-	JGE         stripmain
+	CMPB        far+24(FP), $0x00
+	JEQ         near
+	LFENCE
+
+near:
+	ADDQ $+128, BX
+	SUBQ $+64, CX
+	JGE  stripmain
 
 stripmaindone:
 	ADDQ $+64, CX
@@ -6886,7 +6891,7 @@ stripdone:
 	VPERMILPS     $0xb1, X0, X1
 	VADDPS        X1, X0, X0
 	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+24(FP)
+	VMOVSS        X0, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -193,10 +193,10 @@ func vecRowExpSumsBF16AVX512(sums, largest *float32, src *uint16, lds, m, n int)
 func vecRowExpSumsFP16AVX512(sums, largest *float32, src *uint16, lds, m, n int)
 
 //go:noescape
-func vecRowDistanceBF16AVX512(src, y *uint16, n int) float32
+func vecRowDistanceBF16AVX512(src, y *uint16, n int, far bool) float32
 
 //go:noescape
-func vecRowDistanceFP16AVX512(src, y *uint16, n int) float32
+func vecRowDistanceFP16AVX512(src, y *uint16, n int, far bool) float32
 
 //go:noescape
 func vecLayerNormBF16AVX512(dst, src *uint16, gamma, beta *float32, ldd, lds, m, n int, eps float32, nt nontemporal)

@@ -27,7 +27,7 @@ func (r neonRows[T]) addTo(k *vecKernels[T]) {
 	// A map whose rows all meet the same results.
 	k.colSum = func(dst, src *T, ld, m, n int) { add(dst, dst, src, 0, 0, ld, m, n, 0, 0, cached) }
 	k.colMax = func(dst, src *T, ld, m, n int) { larger(dst, dst, src, 0, 0, ld, m, n, 0, 0, cached) }
-	k.rowDistance = r.distance
+	k.rowDistance = func(src, y *T, n int, _ bool) T { return r.distance(src, y, n) }
 	k.rowSums = func(dst, src *T, lds, m, n int) {
 		for i := range m {
 			*at(dst, i) = r.sum(at(src, i*lds), n)

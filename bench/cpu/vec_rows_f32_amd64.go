@@ -138,12 +138,12 @@ func vecCopyColumnsF32AVX2(dst, src *float32, lds, m, n int)
 //	}
 //
 //go:noescape
-func vecRowDistanceF32AVX512(src, y *float32, n int) float32
+func vecRowDistanceF32AVX512(src, y *float32, n int, far bool) float32
 
 // vecRowDistanceF32AVX2 is the same loop.
 //
 //go:noescape
-func vecRowDistanceF32AVX2(src, y *float32, n int) float32
+func vecRowDistanceF32AVX2(src, y *float32, n int, far bool) float32
 
 // vecColSumF32AVX512:
 //

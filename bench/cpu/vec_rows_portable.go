@@ -40,7 +40,7 @@ func affineRowsPortable[T float](dst, src, a, b *T, ldd, lds, m, n int, _ nontem
 	}
 }
 
-func rowDistancePortable[T float](src, y *T, n int) T {
+func rowDistancePortable[T float](src, y *T, n int, _ bool) T {
 	var sum T
 	with := unsafe.Slice(y, n)
 	for j, x := range unsafe.Slice(src, n) {
