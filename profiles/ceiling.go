@@ -3,7 +3,6 @@ package profiles
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"hwcal/schema"
 )
@@ -29,10 +28,11 @@ func (c *checker) bandwidth(at string, d *schema.Device) map[place][]schema.Band
 	return entries
 }
 
-// ceiling is the rate that bounds others, and the kernels that reached it; 0 if there is none.
+// ceiling is the rate that bounds others, a kernel that reached it, and all that did; 0 if there is none.
 type ceiling struct {
 	gbps    float64
-	kernels []string
+	of      string
+	kernels map[string]bool
 }
 
 // ceilingOf some entries is that of schema.Ceiling.
@@ -41,23 +41,11 @@ func ceilingOf(entries []schema.Bandwidth, of func(*schema.Bandwidth) bool) ceil
 	if best == nil {
 		return ceiling{}
 	}
-	c := ceiling{gbps: best.GBps.Best}
+	c := ceiling{best.GBps.Best, best.Pattern, map[string]bool{}}
 	for i := range entries {
-		if b := &entries[i]; of(b) && b.Credence() == best.Credence() && near(b.GBps.Best, best.GBps.Best) && !slices.Contains(c.kernels, b.Pattern) {
-			c.kernels = append(c.kernels, b.Pattern)
+		if b := &entries[i]; of(b) && b.Credence() == best.Credence() && near(b.GBps.Best, best.GBps.Best) {
+			c.kernels[b.Pattern] = true
 		}
 	}
 	return c
-}
-
-// quotes are names in quotes.
-func quotes(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	var all []string
-	for _, n := range names {
-		all = append(all, quote(n))
-	}
-	return strings.Join(all, " or ")
 }
