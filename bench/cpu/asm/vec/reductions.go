@@ -196,8 +196,8 @@ func (g *gen) join(mnemonic string, v operand.Op, mask *mask, empty konst, acc r
 	g.op(mnemonic, x, acc, acc)
 }
 
-// rowDistance is the sum of (src - y)^2. What comes from memory is waited for: a Zen 4 reads 26 GB/s without, and 30, but
-// from the caches half as fast.
+// rowDistance is the sum of (src - y)^2. What is far is waited for: a Zen 4 reads 30 GB/s from memory so, and 26
+// otherwise, but from the caches half as much.
 func (g *gen) rowDistance() {
 	g.begin("RowDistance", "func(src, y *S, n int, far bool) T")
 	src, y, n, at := g.load("src"), g.load("y"), g.load("n"), g.GP64()
