@@ -18,12 +18,11 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := l.name(ws)
+	packed := ""
 	if weights.Param {
-		name += "_packed"
-		err = l.prepack(ws, weights)
+		packed, err = "_packed", l.prepack(ws, weights)
 	} else {
-		l.weights = plain(matrixOf[T](ws, weights))
+		err = l.take(ws, weights, plain(matrixOf[T](ws, weights)))
 	}
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func bindLinear[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	epi := epilogueOf(steps)
-	return &kernel{name: name, body: func(w *worker) { l.run(w, x, y, epi) }}, nil
+	return &kernel{name: l.name(ws) + packed, body: func(w *worker) { l.run(w, x, y, epi) }}, nil
 }
 
 // matrixOf views a tensor of two dimensions.

@@ -9,13 +9,12 @@ func init() { register("gemm+silu+gemm+mul", bindSwiGLU[float32], bindSwiGLU[flo
 // the values of the same columns of Y, and its epilogue joins them.
 func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y := matrixOf[T](ws, c[0].In[0]), matrixOf[T](ws, c.Output())
-	gate, up := matrixOf[T](ws, c[0].In[1]), matrixOf[T](ws, c[2].In[1])
 	rows := hotRows[T](ws, x.rows, 2*y.cols)
 	l, err := newLinear[T](ws, rows, 2*y.cols, x.cols)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.prepackPairs(ws, gate, up); err != nil {
+	if err := l.prepackPairs(ws, c[0].In[1], c[2].In[1]); err != nil {
 		return nil, err
 	}
 	block, err := scratch[T](ws, rows*2*y.cols)
@@ -44,8 +43,8 @@ func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // prepackPairs packs two matrices of weights so that half of each micro-panel is of
 // either.
-func (l *linear[T]) prepackPairs(ws *workspace, a, b matrix[T]) error {
-	g := l.gemm
+func (l *linear[T]) prepackPairs(ws *workspace, gate, up *bench.Tensor) error {
+	g, a, b := l.gemm, matrixOf[T](ws, gate), matrixOf[T](ws, up)
 	packed, err := scratch[T](ws, g.packedBLen())
 	if err != nil {
 		return err
@@ -63,6 +62,5 @@ func (l *linear[T]) prepackPairs(ws *workspace, a, b matrix[T]) error {
 		}
 		g.packB(packed[g.packedCols()*pc:], both, 0, kc, 0, g.n)
 	}
-	l.weights = operand[T]{packed: packed}
-	return nil
+	return l.take(ws, gate, operand[T]{packed: packed})
 }

@@ -188,9 +188,9 @@ rows:
 	VZEROUPPER
 	RET
 
-// func dgemmGEMV8AVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// func dgemmGEMVFarAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dgemmGEMV8AVX2(SB), NOSPLIT, $0-64
+TEXT ·dgemmGEMVFarAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
 	MOVQ steps+16(FP), R9
@@ -300,6 +300,171 @@ end:
 	ADDQ        $0x00000040, SI
 	DECQ        R9
 	JNZ         step
+	VZEROUPPER
+	RET
+
+// func dgemmGEMVStreamsAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// Requires: AVX, FMA3
+TEXT ·dgemmGEMVStreamsAVX2(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x03, CX
+	LEAQ (CX)(CX*2), R8
+	LEAQ (DX)(CX*4), DI
+
+step:
+	MOVQ         n+8(FP), R10
+	MOVQ         y+48(FP), BX
+	VBROADCASTSD (SI), Y8
+	VBROADCASTSD 8(SI), Y9
+	VBROADCASTSD 16(SI), Y10
+	VBROADCASTSD 24(SI), Y11
+	VBROADCASTSD 32(SI), Y12
+	VBROADCASTSD 40(SI), Y13
+	VBROADCASTSD 48(SI), Y14
+	VBROADCASTSD 56(SI), Y15
+
+whole:
+	VMOVUPD     (BX), Y0
+	VMOVUPD     32(BX), Y1
+	VFMADD231PD (DX), Y8, Y0
+	VFMADD231PD 32(DX), Y8, Y1
+	VFMADD231PD (DX)(CX*1), Y9, Y0
+	VFMADD231PD 32(DX)(CX*1), Y9, Y1
+	VFMADD231PD (DX)(CX*2), Y10, Y0
+	VFMADD231PD 32(DX)(CX*2), Y10, Y1
+	VFMADD231PD (DX)(R8*1), Y11, Y0
+	VFMADD231PD 32(DX)(R8*1), Y11, Y1
+	VMULPD      (DI), Y12, Y2
+	VMULPD      32(DI), Y12, Y3
+	VFMADD231PD (DI)(CX*1), Y13, Y2
+	VFMADD231PD 32(DI)(CX*1), Y13, Y3
+	VFMADD231PD (DI)(CX*2), Y14, Y2
+	VFMADD231PD 32(DI)(CX*2), Y14, Y3
+	VFMADD231PD (DI)(R8*1), Y15, Y2
+	VFMADD231PD 32(DI)(R8*1), Y15, Y3
+	VADDPD      Y2, Y0, Y0
+	VMOVUPD     Y0, (BX)
+	VADDPD      Y3, Y1, Y1
+	VMOVUPD     Y1, 32(BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x00000008, R10
+	JG          whole
+	MOVQ        n+8(FP), AX
+	SHLQ        $0x03, AX
+	SUBQ        AX, DX
+	LEAQ        (DX)(CX*8), DX
+	SUBQ        AX, DI
+	LEAQ        (DI)(CX*8), DI
+	ADDQ        $0x00000040, SI
+	DECQ        R9
+	JNZ         step
+	VZEROUPPER
+	RET
+
+// func dgemmGEMVPanelsAVX2(panels int, k int, x *float64, b *float64, stride int, y *float64, add bool)
+// Requires: AVX, FMA3
+TEXT ·dgemmGEMVPanelsAVX2(SB), NOSPLIT, $0-49
+	MOVQ    panels+0(FP), R9
+	MOVQ    x+16(FP), SI
+	MOVQ    b+24(FP), DX
+	MOVQ    y+40(FP), BX
+	MOVBQZX add+48(FP), R10
+	MOVQ    stride+32(FP), CX
+	SHLQ    $0x03, CX
+	LEAQ    (CX)(CX*2), R8
+	SUBQ    $0x00000004, R9
+	JLT     rest
+
+group:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	TESTB   R10, R10
+	JZ      group_zero
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+
+group_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+group_step:
+	VBROADCASTSD (R13), Y8
+	VFMADD231PD  (R12), Y8, Y0
+	VFMADD231PD  32(R12), Y8, Y1
+	VFMADD231PD  (R12)(CX*1), Y8, Y2
+	VFMADD231PD  32(R12)(CX*1), Y8, Y3
+	VFMADD231PD  (R12)(CX*2), Y8, Y4
+	VFMADD231PD  32(R12)(CX*2), Y8, Y5
+	VFMADD231PD  (R12)(R8*1), Y8, Y6
+	VFMADD231PD  32(R12)(R8*1), Y8, Y7
+	ADDQ         $0x00000008, R13
+	ADDQ         $0x00000040, R12
+	DECQ         R11
+	JNZ          group_step
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	VMOVUPD      Y2, 64(BX)
+	VMOVUPD      Y3, 96(BX)
+	VMOVUPD      Y4, 128(BX)
+	VMOVUPD      Y5, 160(BX)
+	VMOVUPD      Y6, 192(BX)
+	VMOVUPD      Y7, 224(BX)
+	LEAQ         (DX)(CX*4), DX
+	ADDQ         $0x00000100, BX
+	SUBQ         $0x00000004, R9
+	JGE          group
+
+rest:
+	ADDQ $0x00000004, R9
+	JZ   done
+
+panel:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	TESTB   R10, R10
+	JZ      panel_zero
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+
+panel_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+panel_step:
+	VBROADCASTSD (R13), Y8
+	VFMADD231PD  (R12), Y8, Y0
+	VFMADD231PD  32(R12), Y8, Y1
+	ADDQ         $0x00000008, R13
+	ADDQ         $0x00000040, R12
+	DECQ         R11
+	JNZ          panel_step
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	LEAQ         (DX)(CX*1), DX
+	ADDQ         $0x00000040, BX
+	DECQ         R9
+	JNZ          panel
+
+done:
 	VZEROUPPER
 	RET
 

@@ -336,9 +336,9 @@ rows:
 	VZEROUPPER
 	RET
 
-// func dgemmGEMV8AVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// func dgemmGEMVFarAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dgemmGEMV8AVX512(SB), NOSPLIT, $0-64
+TEXT ·dgemmGEMVFarAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
 	MOVQ steps+16(FP), R9
@@ -426,6 +426,160 @@ end:
 	ADDQ        $0x00000040, SI
 	DECQ        R9
 	JNZ         step
+	VZEROUPPER
+	RET
+
+// func dgemmGEMVStreamsAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
+// Requires: AVX, AVX512F
+TEXT ·dgemmGEMVStreamsAVX512(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x03, CX
+	LEAQ (CX)(CX*2), R8
+	LEAQ (DX)(CX*4), DI
+
+step:
+	MOVQ         n+8(FP), R10
+	MOVQ         y+48(FP), BX
+	VBROADCASTSD (SI), Z8
+	VBROADCASTSD 8(SI), Z9
+	VBROADCASTSD 16(SI), Z10
+	VBROADCASTSD 24(SI), Z11
+	VBROADCASTSD 32(SI), Z12
+	VBROADCASTSD 40(SI), Z13
+	VBROADCASTSD 48(SI), Z14
+	VBROADCASTSD 56(SI), Z15
+
+whole:
+	VMOVUPD     (BX), Z0
+	VFMADD231PD (DX), Z8, Z0
+	VFMADD231PD (DX)(CX*1), Z9, Z0
+	VFMADD231PD (DX)(CX*2), Z10, Z0
+	VFMADD231PD (DX)(R8*1), Z11, Z0
+	VMULPD      (DI), Z12, Z1
+	VFMADD231PD (DI)(CX*1), Z13, Z1
+	VFMADD231PD (DI)(CX*2), Z14, Z1
+	VFMADD231PD (DI)(R8*1), Z15, Z1
+	VADDPD      Z1, Z0, Z0
+	VMOVUPD     Z0, (BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x00000008, R10
+	JG          whole
+	MOVQ        n+8(FP), AX
+	SHLQ        $0x03, AX
+	SUBQ        AX, DX
+	LEAQ        (DX)(CX*8), DX
+	SUBQ        AX, DI
+	LEAQ        (DI)(CX*8), DI
+	ADDQ        $0x00000040, SI
+	DECQ        R9
+	JNZ         step
+	VZEROUPPER
+	RET
+
+// func dgemmGEMVPanelsAVX512(panels int, k int, x *float64, b *float64, stride int, y *float64, add bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·dgemmGEMVPanelsAVX512(SB), NOSPLIT, $0-49
+	MOVQ    panels+0(FP), R9
+	MOVQ    x+16(FP), SI
+	MOVQ    b+24(FP), DX
+	MOVQ    y+40(FP), BX
+	MOVBQZX add+48(FP), R10
+	MOVQ    stride+32(FP), CX
+	SHLQ    $0x03, CX
+	LEAQ    (CX)(CX*2), R8
+	SUBQ    $0x00000004, R9
+	JLT     rest
+
+group:
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	TESTB   R10, R10
+	JZ      group_zero
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+	VMOVUPD 192(BX), Z3
+	VMOVUPD 256(BX), Z4
+	VMOVUPD 320(BX), Z5
+	VMOVUPD 384(BX), Z6
+	VMOVUPD 448(BX), Z7
+
+group_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+group_step:
+	VBROADCASTSD (R13), Z8
+	VFMADD231PD  (R12), Z8, Z0
+	VFMADD231PD  64(R12), Z8, Z1
+	VFMADD231PD  (R12)(CX*1), Z8, Z2
+	VFMADD231PD  64(R12)(CX*1), Z8, Z3
+	VFMADD231PD  (R12)(CX*2), Z8, Z4
+	VFMADD231PD  64(R12)(CX*2), Z8, Z5
+	VFMADD231PD  (R12)(R8*1), Z8, Z6
+	VFMADD231PD  64(R12)(R8*1), Z8, Z7
+	ADDQ         $0x00000008, R13
+	ADDQ         $0x00000080, R12
+	DECQ         R11
+	JNZ          group_step
+	VMOVUPD      Z0, (BX)
+	VMOVUPD      Z1, 64(BX)
+	VMOVUPD      Z2, 128(BX)
+	VMOVUPD      Z3, 192(BX)
+	VMOVUPD      Z4, 256(BX)
+	VMOVUPD      Z5, 320(BX)
+	VMOVUPD      Z6, 384(BX)
+	VMOVUPD      Z7, 448(BX)
+	LEAQ         (DX)(CX*4), DX
+	ADDQ         $0x00000200, BX
+	SUBQ         $0x00000004, R9
+	JGE          group
+
+rest:
+	ADDQ $0x00000004, R9
+	JZ   done
+
+panel:
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	TESTB   R10, R10
+	JZ      panel_zero
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+
+panel_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+panel_step:
+	VBROADCASTSD (R13), Z8
+	VFMADD231PD  (R12), Z8, Z0
+	VFMADD231PD  64(R12), Z8, Z1
+	ADDQ         $0x00000008, R13
+	ADDQ         $0x00000080, R12
+	DECQ         R11
+	JNZ          panel_step
+	VMOVUPD      Z0, (BX)
+	VMOVUPD      Z1, 64(BX)
+	LEAQ         (DX)(CX*1), DX
+	ADDQ         $0x00000080, BX
+	DECQ         R9
+	JNZ          panel
+
+done:
 	VZEROUPPER
 	RET
 

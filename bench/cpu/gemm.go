@@ -33,6 +33,8 @@ type gemm[T float] struct {
 	l1   int // bytes
 	// low is how many rows of B are packed at a time where that is done on the way; else 0.
 	low int
+	// streams says that a single row of C leaves it to the hardware to fetch B, in several streams.
+	streams bool
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool
 }
@@ -143,6 +145,8 @@ func (g *gemm[T]) compute(id int, s *gemmScratch[T], a, b *operand[T], c *matrix
 		g.computeLow(id, s, a.matrix, b.matrix, *c, epi)
 	case g.skinny(a, b):
 		g.computeSkinny(id, s, a.matrix, b.matrix, *c, epi)
+	case g.streams && a.packed == nil && !a.trans && b.packed != nil:
+		g.computePanels(id, a.data, b.packed, c.data, epi)
 	default:
 		g.computePacked(id, s, a, b, *c, epi)
 	}

@@ -8,16 +8,16 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float32]{14, 32, 16, true, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMV8AVX512, 8, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
+			all = gemmKernels[float32]{14, 32, 16, true, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMVFarAVX512, 8, sgemmGEMVStreamsAVX512, sgemmGEMVPanelsAVX512, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
 		case AVX2:
-			all = gemmKernels[float32]{6, 16, 8, false, sgemmUkr6x16AVX2, sgemmNearUkr6x16AVX2, sgemmPackUkr6x16AVX2, nil, sgemmSkinnyAVX2, 16, sgemmGEMVAVX2, sgemmGEMV8AVX2, 8, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2}
+			all = gemmKernels[float32]{6, 16, 8, false, sgemmUkr6x16AVX2, sgemmNearUkr6x16AVX2, sgemmPackUkr6x16AVX2, nil, sgemmSkinnyAVX2, 16, sgemmGEMVAVX2, sgemmGEMVFarAVX2, 8, sgemmGEMVStreamsAVX2, sgemmGEMVPanelsAVX2, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float64]{14, 16, 8, true, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMV8AVX512, 8, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
+			all = gemmKernels[float64]{14, 16, 8, true, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMVFarAVX512, 8, dgemmGEMVStreamsAVX512, dgemmGEMVPanelsAVX512, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
 		case AVX2:
-			all = gemmKernels[float64]{6, 8, 4, false, dgemmUkr6x8AVX2, dgemmNearUkr6x8AVX2, dgemmPackUkr6x8AVX2, nil, dgemmSkinnyAVX2, 8, dgemmGEMVAVX2, dgemmGEMV8AVX2, 8, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2}
+			all = gemmKernels[float64]{6, 8, 4, false, dgemmUkr6x8AVX2, dgemmNearUkr6x8AVX2, dgemmPackUkr6x8AVX2, nil, dgemmSkinnyAVX2, 8, dgemmGEMVAVX2, dgemmGEMVFarAVX2, 8, dgemmGEMVStreamsAVX2, dgemmGEMVPanelsAVX2, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2}
 		}
 	}
 	if all == nil {
@@ -109,16 +109,44 @@ func dgemmGEMVAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
 // The functions below do what tileGEMVFar does.
 
 //go:noescape
-func sgemmGEMV8AVX512(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
+func sgemmGEMVFarAVX512(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
 
 //go:noescape
-func dgemmGEMV8AVX512(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
+func dgemmGEMVFarAVX512(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
 
 //go:noescape
-func sgemmGEMV8AVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
+func sgemmGEMVFarAVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
 
 //go:noescape
-func dgemmGEMV8AVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
+func dgemmGEMVFarAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
+
+// The functions below do what tileGEMVStreams does.
+
+//go:noescape
+func sgemmGEMVStreamsAVX512(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
+
+//go:noescape
+func dgemmGEMVStreamsAVX512(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
+
+//go:noescape
+func sgemmGEMVStreamsAVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
+
+//go:noescape
+func dgemmGEMVStreamsAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
+
+// The functions below do what tileGEMVPanels does.
+
+//go:noescape
+func sgemmGEMVPanelsAVX512(panels, k int, x, b *float32, stride int, y *float32, add bool)
+
+//go:noescape
+func dgemmGEMVPanelsAVX512(panels, k int, x, b *float64, stride int, y *float64, add bool)
+
+//go:noescape
+func sgemmGEMVPanelsAVX2(panels, k int, x, b *float32, stride int, y *float32, add bool)
+
+//go:noescape
+func dgemmGEMVPanelsAVX2(panels, k int, x, b *float64, stride int, y *float64, add bool)
 
 // The functions below do what tilePlain does.
 

@@ -41,8 +41,11 @@ const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
 func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
 	size := int(unsafe.Sizeof(T(0)))
 	bytes := min(cols, g.skinnyCols()) * size
+	lines := g.tileGEMVFar != nil && g.m == 1 && cols*size%64 == 0
 	switch {
-	case g.tileGEMVFar != nil && g.m == 1 && cols*size%64 == 0 && (g.farB || 3*bytes > g.l1):
+	case lines && g.streams:
+		return g.tileGEMVStreams, g.farRows
+	case lines && (g.farB || 3*bytes > g.l1):
 		return g.tileGEMVFar, g.farRows
 	case g.tileGEMV != nil && g.m <= gemvRows && bytes >= gemvBytes:
 		return g.tileGEMV, 1

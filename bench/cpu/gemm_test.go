@@ -14,7 +14,7 @@ type gemmCase struct {
 	transA, transB   bool
 	packA, packB     bool
 	accumulate, relu bool
-	farB             bool
+	farB, streams    bool
 	threads          int
 	block            blocking // in units of mr, 1 and nr; zero: from the caches
 	front            bool     // guard page before the buffers instead of behind
@@ -86,6 +86,10 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: 1, n: 5000, k: 37, threads: 2, relu: true},
 		gemmCase{m: 1, n: 5000, k: 37, threads: 2, farB: true},
 		gemmCase{m: 1, n: 75, k: 37, threads: 1, farB: true, accumulate: true},
+		// What the hardware fetches: groups of panels, single ones and several blocks; rows.
+		gemmCase{m: 1, n: 11 * kernels.nr, k: 205, block: small, packB: true, threads: 2, streams: true, relu: true},
+		gemmCase{m: 1, n: (panelsCall + 2) * kernels.nr, k: 37, packB: true, threads: 1, streams: true, accumulate: true},
+		gemmCase{m: 1, n: 48 * kernels.nr, k: 37, threads: 2, streams: true, relu: true},
 		gemmCase{m: gemvRows, n: 4160, k: skinnySteps + 5, threads: 1, accumulate: true},
 	)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -138,6 +142,7 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 	}
 	g := planGEMM(kernels, c.block, c.threads, c.m, c.n, c.k)
 	g.accumulate, g.farB, g.l1 = c.accumulate, c.farB, typicalCaches.L1
+	g.streams = c.streams && g.mayStream()
 	g.planLow()
 	a := randomMatrix[T](t, r, c.m, c.k, c.transA, c.front)
 	b := randomMatrix[T](t, r, c.k, c.n, c.transB, c.front)

@@ -44,10 +44,17 @@ type gemmKernels[T float] struct {
 	// tileGEMV does so with one row of b a step, and x as [steps][m]. It may be nil.
 	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
-	// tileGEMVFar does so for m = 1, rows of whole cache lines and farRows rows of b a step. It may
-	// be nil.
+	// tileGEMVFar does so for m = 1, rows of whole cache lines and farRows rows of b a step, which it
+	// fetches. It may be nil; if not, there are the two that follow.
 	tileGEMVFar func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 	farRows     int
+
+	// tileGEMVStreams is tileGEMVFar, but leaves it to the hardware what comes next.
+	tileGEMVStreams func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+
+	// tileGEMVPanels is y[panels*nr] = x[k] * b for packed panels, stride elements apart; or adds that to
+	// y. It walks several panels at a time, and leaves it to the hardware what comes next.
+	tileGEMVPanels func(panels, k int, x, b *T, stride int, y *T, add bool)
 
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
 	// If cols is at most vl, there may be up to

@@ -30,7 +30,11 @@ func newLinear[T float](ws *workspace, rows, n, k int) (*linear[T], error) {
 
 // name of the micro-kernel.
 func (l *linear[T]) name(ws *workspace) string {
-	return fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, ws.isa)
+	name := fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, ws.isa)
+	if l.gemm.streams {
+		name += "_streams"
+	}
+	return name
 }
 
 // prepack packs the weights before the run, as parameters are.
@@ -40,8 +44,16 @@ func (l *linear[T]) prepack(ws *workspace, weights *bench.Tensor) error {
 	packed, err := ws.packedOnce(key, int64(g.packedBLen())*int64(unsafe.Sizeof(T(0))), func(dst []byte) {
 		g.prepackB(as[T](dst), matrixOf[T](ws, weights))
 	})
-	l.weights = operand[T]{packed: as[T](packed)}
-	return err
+	if err != nil {
+		return err
+	}
+	return l.take(ws, weights, operand[T]{packed: as[T](packed)})
+}
+
+// take makes an operand of the tensor the weights.
+func (l *linear[T]) take(ws *workspace, tensor *bench.Tensor, weights operand[T]) error {
+	l.weights = weights
+	return l.tryStreams(ws, tensor)
 }
 
 // run multiplies the rows of x, from row i0 of the whole matrix on. y and what the epilogue

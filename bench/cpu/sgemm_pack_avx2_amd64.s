@@ -206,9 +206,9 @@ rows:
 	VZEROUPPER
 	RET
 
-// func sgemmGEMV8AVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// func sgemmGEMVFarAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sgemmGEMV8AVX2(SB), NOSPLIT, $0-64
+TEXT ·sgemmGEMVFarAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
 	MOVQ steps+16(FP), R9
@@ -318,6 +318,171 @@ end:
 	ADDQ        $0x00000020, SI
 	DECQ        R9
 	JNZ         step
+	VZEROUPPER
+	RET
+
+// func sgemmGEMVStreamsAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// Requires: AVX, FMA3
+TEXT ·sgemmGEMVStreamsAVX2(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x02, CX
+	LEAQ (CX)(CX*2), R8
+	LEAQ (DX)(CX*4), DI
+
+step:
+	MOVQ         n+8(FP), R10
+	MOVQ         y+48(FP), BX
+	VBROADCASTSS (SI), Y8
+	VBROADCASTSS 4(SI), Y9
+	VBROADCASTSS 8(SI), Y10
+	VBROADCASTSS 12(SI), Y11
+	VBROADCASTSS 16(SI), Y12
+	VBROADCASTSS 20(SI), Y13
+	VBROADCASTSS 24(SI), Y14
+	VBROADCASTSS 28(SI), Y15
+
+whole:
+	VMOVUPS     (BX), Y0
+	VMOVUPS     32(BX), Y1
+	VFMADD231PS (DX), Y8, Y0
+	VFMADD231PS 32(DX), Y8, Y1
+	VFMADD231PS (DX)(CX*1), Y9, Y0
+	VFMADD231PS 32(DX)(CX*1), Y9, Y1
+	VFMADD231PS (DX)(CX*2), Y10, Y0
+	VFMADD231PS 32(DX)(CX*2), Y10, Y1
+	VFMADD231PS (DX)(R8*1), Y11, Y0
+	VFMADD231PS 32(DX)(R8*1), Y11, Y1
+	VMULPS      (DI), Y12, Y2
+	VMULPS      32(DI), Y12, Y3
+	VFMADD231PS (DI)(CX*1), Y13, Y2
+	VFMADD231PS 32(DI)(CX*1), Y13, Y3
+	VFMADD231PS (DI)(CX*2), Y14, Y2
+	VFMADD231PS 32(DI)(CX*2), Y14, Y3
+	VFMADD231PS (DI)(R8*1), Y15, Y2
+	VFMADD231PS 32(DI)(R8*1), Y15, Y3
+	VADDPS      Y2, Y0, Y0
+	VMOVUPS     Y0, (BX)
+	VADDPS      Y3, Y1, Y1
+	VMOVUPS     Y1, 32(BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x00000010, R10
+	JG          whole
+	MOVQ        n+8(FP), AX
+	SHLQ        $0x02, AX
+	SUBQ        AX, DX
+	LEAQ        (DX)(CX*8), DX
+	SUBQ        AX, DI
+	LEAQ        (DI)(CX*8), DI
+	ADDQ        $0x00000020, SI
+	DECQ        R9
+	JNZ         step
+	VZEROUPPER
+	RET
+
+// func sgemmGEMVPanelsAVX2(panels int, k int, x *float32, b *float32, stride int, y *float32, add bool)
+// Requires: AVX, FMA3
+TEXT ·sgemmGEMVPanelsAVX2(SB), NOSPLIT, $0-49
+	MOVQ    panels+0(FP), R9
+	MOVQ    x+16(FP), SI
+	MOVQ    b+24(FP), DX
+	MOVQ    y+40(FP), BX
+	MOVBQZX add+48(FP), R10
+	MOVQ    stride+32(FP), CX
+	SHLQ    $0x02, CX
+	LEAQ    (CX)(CX*2), R8
+	SUBQ    $0x00000004, R9
+	JLT     rest
+
+group:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	TESTB   R10, R10
+	JZ      group_zero
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS 128(BX), Y4
+	VMOVUPS 160(BX), Y5
+	VMOVUPS 192(BX), Y6
+	VMOVUPS 224(BX), Y7
+
+group_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+group_step:
+	VBROADCASTSS (R13), Y8
+	VFMADD231PS  (R12), Y8, Y0
+	VFMADD231PS  32(R12), Y8, Y1
+	VFMADD231PS  (R12)(CX*1), Y8, Y2
+	VFMADD231PS  32(R12)(CX*1), Y8, Y3
+	VFMADD231PS  (R12)(CX*2), Y8, Y4
+	VFMADD231PS  32(R12)(CX*2), Y8, Y5
+	VFMADD231PS  (R12)(R8*1), Y8, Y6
+	VFMADD231PS  32(R12)(R8*1), Y8, Y7
+	ADDQ         $0x00000004, R13
+	ADDQ         $0x00000040, R12
+	DECQ         R11
+	JNZ          group_step
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      Y3, 96(BX)
+	VMOVUPS      Y4, 128(BX)
+	VMOVUPS      Y5, 160(BX)
+	VMOVUPS      Y6, 192(BX)
+	VMOVUPS      Y7, 224(BX)
+	LEAQ         (DX)(CX*4), DX
+	ADDQ         $0x00000100, BX
+	SUBQ         $0x00000004, R9
+	JGE          group
+
+rest:
+	ADDQ $0x00000004, R9
+	JZ   done
+
+panel:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	TESTB   R10, R10
+	JZ      panel_zero
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+
+panel_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+panel_step:
+	VBROADCASTSS (R13), Y8
+	VFMADD231PS  (R12), Y8, Y0
+	VFMADD231PS  32(R12), Y8, Y1
+	ADDQ         $0x00000004, R13
+	ADDQ         $0x00000040, R12
+	DECQ         R11
+	JNZ          panel_step
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	LEAQ         (DX)(CX*1), DX
+	ADDQ         $0x00000040, BX
+	DECQ         R9
+	JNZ          panel
+
+done:
 	VZEROUPPER
 	RET
 

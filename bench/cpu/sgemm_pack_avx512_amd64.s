@@ -424,9 +424,9 @@ rows:
 	VZEROUPPER
 	RET
 
-// func sgemmGEMV8AVX512(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// func sgemmGEMVFarAVX512(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·sgemmGEMV8AVX512(SB), NOSPLIT, $0-64
+TEXT ·sgemmGEMVFarAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
 	MOVQ steps+16(FP), R9
@@ -514,6 +514,160 @@ end:
 	ADDQ        $0x00000020, SI
 	DECQ        R9
 	JNZ         step
+	VZEROUPPER
+	RET
+
+// func sgemmGEMVStreamsAVX512(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
+// Requires: AVX, AVX512F
+TEXT ·sgemmGEMVStreamsAVX512(SB), NOSPLIT, $0-64
+	MOVQ x+24(FP), SI
+	MOVQ b+32(FP), DX
+	MOVQ steps+16(FP), R9
+	MOVQ ldb+40(FP), CX
+	SHLQ $0x02, CX
+	LEAQ (CX)(CX*2), R8
+	LEAQ (DX)(CX*4), DI
+
+step:
+	MOVQ         n+8(FP), R10
+	MOVQ         y+48(FP), BX
+	VBROADCASTSS (SI), Z8
+	VBROADCASTSS 4(SI), Z9
+	VBROADCASTSS 8(SI), Z10
+	VBROADCASTSS 12(SI), Z11
+	VBROADCASTSS 16(SI), Z12
+	VBROADCASTSS 20(SI), Z13
+	VBROADCASTSS 24(SI), Z14
+	VBROADCASTSS 28(SI), Z15
+
+whole:
+	VMOVUPS     (BX), Z0
+	VFMADD231PS (DX), Z8, Z0
+	VFMADD231PS (DX)(CX*1), Z9, Z0
+	VFMADD231PS (DX)(CX*2), Z10, Z0
+	VFMADD231PS (DX)(R8*1), Z11, Z0
+	VMULPS      (DI), Z12, Z1
+	VFMADD231PS (DI)(CX*1), Z13, Z1
+	VFMADD231PS (DI)(CX*2), Z14, Z1
+	VFMADD231PS (DI)(R8*1), Z15, Z1
+	VADDPS      Z1, Z0, Z0
+	VMOVUPS     Z0, (BX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x00000010, R10
+	JG          whole
+	MOVQ        n+8(FP), AX
+	SHLQ        $0x02, AX
+	SUBQ        AX, DX
+	LEAQ        (DX)(CX*8), DX
+	SUBQ        AX, DI
+	LEAQ        (DI)(CX*8), DI
+	ADDQ        $0x00000020, SI
+	DECQ        R9
+	JNZ         step
+	VZEROUPPER
+	RET
+
+// func sgemmGEMVPanelsAVX512(panels int, k int, x *float32, b *float32, stride int, y *float32, add bool)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sgemmGEMVPanelsAVX512(SB), NOSPLIT, $0-49
+	MOVQ    panels+0(FP), R9
+	MOVQ    x+16(FP), SI
+	MOVQ    b+24(FP), DX
+	MOVQ    y+40(FP), BX
+	MOVBQZX add+48(FP), R10
+	MOVQ    stride+32(FP), CX
+	SHLQ    $0x02, CX
+	LEAQ    (CX)(CX*2), R8
+	SUBQ    $0x00000004, R9
+	JLT     rest
+
+group:
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	TESTB   R10, R10
+	JZ      group_zero
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS 256(BX), Z4
+	VMOVUPS 320(BX), Z5
+	VMOVUPS 384(BX), Z6
+	VMOVUPS 448(BX), Z7
+
+group_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+group_step:
+	VBROADCASTSS (R13), Z8
+	VFMADD231PS  (R12), Z8, Z0
+	VFMADD231PS  64(R12), Z8, Z1
+	VFMADD231PS  (R12)(CX*1), Z8, Z2
+	VFMADD231PS  64(R12)(CX*1), Z8, Z3
+	VFMADD231PS  (R12)(CX*2), Z8, Z4
+	VFMADD231PS  64(R12)(CX*2), Z8, Z5
+	VFMADD231PS  (R12)(R8*1), Z8, Z6
+	VFMADD231PS  64(R12)(R8*1), Z8, Z7
+	ADDQ         $0x00000004, R13
+	ADDQ         $0x00000080, R12
+	DECQ         R11
+	JNZ          group_step
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	VMOVUPS      Z4, 256(BX)
+	VMOVUPS      Z5, 320(BX)
+	VMOVUPS      Z6, 384(BX)
+	VMOVUPS      Z7, 448(BX)
+	LEAQ         (DX)(CX*4), DX
+	ADDQ         $0x00000200, BX
+	SUBQ         $0x00000004, R9
+	JGE          group
+
+rest:
+	ADDQ $0x00000004, R9
+	JZ   done
+
+panel:
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	TESTB   R10, R10
+	JZ      panel_zero
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+
+panel_zero:
+	MOVQ k+8(FP), R11
+	MOVQ DX, R12
+	MOVQ SI, R13
+
+panel_step:
+	VBROADCASTSS (R13), Z8
+	VFMADD231PS  (R12), Z8, Z0
+	VFMADD231PS  64(R12), Z8, Z1
+	ADDQ         $0x00000004, R13
+	ADDQ         $0x00000080, R12
+	DECQ         R11
+	JNZ          panel_step
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	LEAQ         (DX)(CX*1), DX
+	ADDQ         $0x00000080, BX
+	DECQ         R9
+	JNZ          panel
+
+done:
 	VZEROUPPER
 	RET
 

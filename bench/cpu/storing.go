@@ -27,11 +27,12 @@ const (
 // suffix of the name of a kernel.
 func (nt nontemporal) suffix() string { return [...]string{"", "_nt", "_nt_far"}[nt] }
 
-// triedKey tells results apart: by the kernel family, the operations, and the tensor that they write.
+// triedKey tells what was tried apart: by the kernel family, the operations, and the tensor that they write, or of
+// weights that which they read.
 type triedKey struct {
 	isa        ISA
 	operations string
-	out        *bench.Tensor
+	tensor     *bench.Tensor
 }
 
 // storing is a kernel whose result may be stored past the caches, if that is faster.
@@ -65,13 +66,17 @@ func storingIn(ws *workspace, c bench.Chain, body func(nt nontemporal) func(w *w
 
 // tried is the fastest of some kernels of the same operations, each with what follows it.
 func tried(ws *workspace, c bench.Chain, all []*kernel, then ...func(w *worker)) *kernel {
-	key := triedKey{ws.isa, c.String(), c.Output()}
+	return all[triedOnce(ws, triedKey{ws.isa, c.String(), c.Output()}, all, then...)]
+}
+
+// triedOnce is the index of the fastest.
+func triedOnce(ws *workspace, key triedKey, all []*kernel, then ...func(w *worker)) int {
 	chosen, known := ws.memory.tried[key]
 	if !known {
 		chosen = fastestOf(ws.team, all, then...)
 		ws.memory.tried[key] = chosen
 	}
-	return all[chosen]
+	return chosen
 }
 
 // storeTries is how often each way is tried in each of some turns, of which the last try counts: at

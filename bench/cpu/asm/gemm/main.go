@@ -80,7 +80,9 @@ func main() {
 				t.copyRows(c)
 				t.skinny(c, "Skinny", 4)
 				t.skinny(c, "GEMV", 1)
-				t.gemv(c, "GEMV8")
+				t.gemv(c, "GEMVFar", true)
+				t.gemv(c, "GEMVStreams", false)
+				t.gemvPanels(c, "GEMVPanels", u.vecs)
 				t.loadRuns(c)
 				t.gather(c)
 				if t.masked() {
