@@ -98,10 +98,14 @@ farloop:
 	VMULPS       Y2, Y8, Y8
 	VMULPS       Y3, Y10, Y10
 	VMULPS       Y4, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y1
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y2
-	VPERMPS      vecConstf32avx2<>+96(SB), Y9, Y3
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y1
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y2
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y3
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VPERMPS      Y1, Y5, Y1
+	VPERMPS      Y2, Y7, Y2
+	VPERMPS      Y3, Y9, Y3
+	VPERMPS      Y4, Y11, Y4
 	VPSLLD       $0x14, Y5, Y5
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y9, Y9
@@ -308,10 +312,14 @@ ntloop:
 	VMULPS       Y2, Y8, Y8
 	VMULPS       Y3, Y10, Y10
 	VMULPS       Y4, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y1
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y2
-	VPERMPS      vecConstf32avx2<>+96(SB), Y9, Y3
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y1
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y2
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y3
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VPERMPS      Y1, Y5, Y1
+	VPERMPS      Y2, Y7, Y2
+	VPERMPS      Y3, Y9, Y3
+	VPERMPS      Y4, Y11, Y4
 	VPSLLD       $0x14, Y5, Y5
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y9, Y9
@@ -462,7 +470,8 @@ ntsingleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
 	VMULPS       Y1, Y3, Y3
-	VPERMPS      vecConstf32avx2<>+96(SB), Y2, Y1
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y1
+	VPERMPS      Y1, Y2, Y1
 	VPSLLD       $0x14, Y2, Y2
 	VPADDD       Y2, Y1, Y1
 	VFMADD213PS  Y1, Y1, Y3
@@ -581,10 +590,14 @@ mainloop:
 	VMULPS       Y2, Y8, Y8
 	VMULPS       Y3, Y10, Y10
 	VMULPS       Y4, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y1
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y2
-	VPERMPS      vecConstf32avx2<>+96(SB), Y9, Y3
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y1
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y2
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y3
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VPERMPS      Y1, Y5, Y1
+	VPERMPS      Y2, Y7, Y2
+	VPERMPS      Y3, Y9, Y3
+	VPERMPS      Y4, Y11, Y4
 	VPSLLD       $0x14, Y5, Y5
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y9, Y9
@@ -735,7 +748,8 @@ singleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y1, Y3
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y1, Y3
 	VMULPS       Y1, Y3, Y3
-	VPERMPS      vecConstf32avx2<>+96(SB), Y2, Y1
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y1
+	VPERMPS      Y1, Y2, Y1
 	VPSLLD       $0x14, Y2, Y2
 	VPADDD       Y2, Y1, Y1
 	VFMADD213PS  Y1, Y1, Y3
@@ -802,7 +816,8 @@ singledone:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y2, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y2, Y4
 	VMULPS       Y2, Y4, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y3, Y2
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y2
+	VPERMPS      Y2, Y3, Y2
 	VPSLLD       $0x14, Y3, Y3
 	VPADDD       Y3, Y2, Y2
 	VFMADD213PS  Y2, Y2, Y4
@@ -1780,7 +1795,7 @@ next:
 	RET
 
 // func vecGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -1790,7 +1805,6 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -1804,159 +1818,239 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	PREFETCHT1   10304(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVNTPS     Y2, (AX)
+	VMOVNTPS     Y4, 32(AX)
+	VMOVNTPS     Y6, 64(AX)
+	VMOVNTPS     Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVNTPS     Y2, (AX)
+	VMOVNTPS     Y4, 32(AX)
+	VMOVNTPS     Y6, 64(AX)
+	VMOVNTPS     Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y1, Y4
-	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VFMADD213PS  Y5, Y6, Y7
-	VFNMADD231PS Y7, Y4, Y3
-	VMOVNTPS     Y3, (AX)
+	VMOVUPS      (CX), Y2
+	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VMAXPS       Y2, Y0, Y2
+	VFNMADD231PS Y4, Y3, Y2
+	VMOVNTPS     Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1966,94 +2060,132 @@ ntsingledone:
 	ADDQ $+8, R8
 
 main:
-	SUBQ $+16, R8
+	SUBQ $+32, R8
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y4, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y1, Y4
-	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VFMADD213PS  Y5, Y6, Y7
-	VFNMADD231PS Y7, Y4, Y3
-	VMOVUPS      Y3, (AX)
+	VMOVUPS      (CX), Y2
+	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VMAXPS       Y2, Y0, Y2
+	VFNMADD231PS Y4, Y3, Y2
+	VMOVUPS      Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -2065,31 +2197,27 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
+	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y1, Y5
-	VMAXPS       Y4, Y0, Y4
-	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y5, Y6
-	VSUBPS       Y2, Y6, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y6, Y8
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y6, Y6
-	VFMADD213PS  Y6, Y7, Y8
-	VFNMADD231PS Y8, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
+	VMASKMOVPS   (CX), Y2, Y3
+	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       Y5, Y5, Y5
+	VMULPS       Y5, Y5, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMASKMOVPS   Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2108,8 +2236,8 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
@@ -2157,8 +2285,10 @@ farloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y6, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y6, Y5, Y5
@@ -2220,8 +2350,10 @@ ntloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y6, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y6, Y5, Y5
@@ -2264,7 +2396,8 @@ ntsingleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -2314,8 +2447,10 @@ mainloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y6, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y6, Y5, Y5
@@ -2358,7 +2493,8 @@ singleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -2393,7 +2529,8 @@ singledone:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  Y2, Y6, Y8
 	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
+	VPERMPS      Y6, Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
@@ -3563,7 +3700,7 @@ next:
 	RET
 
 // func vecAddGeluF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -3575,7 +3712,6 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         ldy+40(FP), R9
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SUBQ         R10, DX
@@ -3591,172 +3727,261 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R10
+	SUBQ  $+32, R10
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
 	PREFETCHT1   10240(R8)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	PREFETCHT1   10304(CX)
+	PREFETCHT1   10304(R8)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVUPS      (R8), Y3
+	VMOVUPS      32(R8), Y5
+	VMOVUPS      64(R8), Y7
+	VMOVUPS      96(R8), Y9
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y9, Y8, Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVNTPS     Y2, (AX)
+	VMOVNTPS     Y4, 32(AX)
+	VMOVNTPS     Y6, 64(AX)
+	VMOVNTPS     Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	ADDQ         $+128, R8
+	SUBQ         $+32, R10
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R10
+	ADDQ $+32, R10
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R10
+	SUBQ  $+32, R10
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVUPS      (R8), Y3
+	VMOVUPS      32(R8), Y5
+	VMOVUPS      64(R8), Y7
+	VMOVUPS      96(R8), Y9
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y9, Y8, Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVNTPS     Y2, (AX)
+	VMOVNTPS     Y4, 32(AX)
+	VMOVNTPS     Y6, 64(AX)
+	VMOVNTPS     Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	ADDQ         $+128, R8
+	SUBQ         $+32, R10
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R10
+	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      (R8), Y4
-	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y1, Y4
-	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VFMADD213PS  Y5, Y6, Y7
-	VFNMADD231PS Y7, Y4, Y3
-	VMOVNTPS     Y3, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      (R8), Y3
+	VADDPS       Y3, Y2, Y2
+	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VMAXPS       Y2, Y0, Y2
+	VFNMADD231PS Y4, Y3, Y2
+	VMOVNTPS     Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3767,101 +3992,143 @@ ntsingledone:
 	ADDQ $+8, R10
 
 main:
-	SUBQ $+16, R10
+	SUBQ $+32, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y6
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y6, Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVUPS      (R8), Y3
+	VMOVUPS      32(R8), Y5
+	VMOVUPS      64(R8), Y7
+	VMOVUPS      96(R8), Y9
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y9, Y8, Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y4, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	ADDQ         $+128, R8
+	SUBQ         $+32, R10
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R10
+	ADDQ $+32, R10
 	SUBQ $+8, R10
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      (R8), Y4
-	VADDPS       Y4, Y3, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y1, Y4
-	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y5, Y5
-	VFMADD213PS  Y5, Y6, Y7
-	VFNMADD231PS Y7, Y4, Y3
-	VMOVUPS      Y3, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      (R8), Y3
+	VADDPS       Y3, Y2, Y2
+	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VMAXPS       Y2, Y0, Y2
+	VFNMADD231PS Y4, Y3, Y2
+	VMOVUPS      Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -3874,33 +4141,29 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y3
+	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y3, Y4
-	VMASKMOVPS   (R8), Y3, Y5
-	VADDPS       Y5, Y4, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y1, Y5
-	VMAXPS       Y4, Y0, Y4
-	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y5, Y6
-	VSUBPS       Y2, Y6, Y7
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y6, Y8
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y6, Y6
-	VFMADD213PS  Y6, Y7, Y8
-	VFNMADD231PS Y8, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
+	VMASKMOVPS   (CX), Y2, Y3
+	VMASKMOVPS   (R8), Y2, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       Y5, Y5, Y5
+	VMULPS       Y5, Y5, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMASKMOVPS   Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3922,8 +4185,8 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R10
@@ -3978,8 +4241,10 @@ farloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y8, Y8
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y7, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y7, Y5, Y5
@@ -4046,8 +4311,10 @@ ntloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y8, Y8
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y7, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y7, Y5, Y5
@@ -4093,7 +4360,8 @@ ntsingleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -4148,8 +4416,10 @@ mainloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y8, Y8
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y7, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y7, Y7
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y7, Y5, Y5
@@ -4195,7 +4465,8 @@ singleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -4233,7 +4504,8 @@ singledone:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  Y2, Y6, Y8
 	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
+	VPERMPS      Y6, Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
@@ -4263,8 +4535,8 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R10
@@ -4315,8 +4587,10 @@ farloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y6, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y6, Y5, Y5
@@ -4383,8 +4657,10 @@ ntloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y6, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y6, Y5, Y5
@@ -4432,7 +4708,8 @@ ntsingleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -4485,8 +4762,10 @@ mainloop:
 	VFMADD213PS  Y2, Y9, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
-	VPERMPS      vecConstf32avx2<>+96(SB), Y10, Y9
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y5, Y6, Y5
+	VPERMPS      Y9, Y10, Y9
 	VPSLLD       $0x14, Y6, Y6
 	VPSLLD       $0x14, Y10, Y10
 	VPADDD       Y6, Y5, Y5
@@ -4534,7 +4813,8 @@ singleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -4572,7 +4852,8 @@ singledone:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  Y2, Y6, Y8
 	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
+	VPERMPS      Y6, Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
@@ -5847,8 +6128,9 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1888(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+0(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -5868,52 +6150,56 @@ row:
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y10, 32(AX)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VMINPS       Y5, Y3, Y5
+	VMINPS       Y9, Y3, Y9
+	VMULPS       Y5, Y5, Y6
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y10, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VADDPS       Y2, Y7, Y6
+	VADDPS       Y2, Y11, Y12
+	VSUBPS       Y2, Y6, Y10
+	VSUBPS       Y2, Y12, Y13
+	VSUBPS       Y10, Y7, Y10
+	VSUBPS       Y13, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS       Y10, Y7, Y7
+	VMULPS       Y13, Y11, Y11
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y13
+	VPERMPS      Y10, Y6, Y10
+	VPERMPS      Y13, Y12, Y13
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y12, Y12
+	VPADDD       Y6, Y10, Y10
+	VPADDD       Y12, Y13, Y13
+	VFMADD213PS  Y10, Y10, Y7
+	VFMADD213PS  Y13, Y13, Y11
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y1, Y7, Y7
+	VADDPS       Y1, Y11, Y11
+	VDIVPS       Y7, Y1, Y7
+	VDIVPS       Y11, Y1, Y11
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y8, Y0, Y6
+	VFNMADD231PS Y7, Y5, Y4
+	VFNMADD231PS Y11, Y9, Y6
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -5933,52 +6219,56 @@ nt:
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVNTPS     Y3, (AX)
-	VMOVNTPS     Y10, 32(AX)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VMINPS       Y5, Y3, Y5
+	VMINPS       Y9, Y3, Y9
+	VMULPS       Y5, Y5, Y6
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y10, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VADDPS       Y2, Y7, Y6
+	VADDPS       Y2, Y11, Y12
+	VSUBPS       Y2, Y6, Y10
+	VSUBPS       Y2, Y12, Y13
+	VSUBPS       Y10, Y7, Y10
+	VSUBPS       Y13, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS       Y10, Y7, Y7
+	VMULPS       Y13, Y11, Y11
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y13
+	VPERMPS      Y10, Y6, Y10
+	VPERMPS      Y13, Y12, Y13
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y12, Y12
+	VPADDD       Y6, Y10, Y10
+	VPADDD       Y12, Y13, Y13
+	VFMADD213PS  Y10, Y10, Y7
+	VFMADD213PS  Y13, Y13, Y11
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y1, Y7, Y7
+	VADDPS       Y1, Y11, Y11
+	VDIVPS       Y7, Y1, Y7
+	VDIVPS       Y11, Y1, Y11
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y8, Y0, Y6
+	VFNMADD231PS Y7, Y5, Y4
+	VFNMADD231PS Y11, Y9, Y6
+	VMOVNTPS     Y4, (AX)
+	VMOVNTPS     Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -5992,29 +6282,31 @@ ntdone:
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y1, Y4
-	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
-	VFMADD213PS  Y5, Y6, Y7
-	VFNMADD231PS Y7, Y4, Y3
-	VMOVNTPS     Y3, (AX)
+	VMOVUPS      (CX), Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
+	VMINPS       Y5, Y3, Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VMULPS       Y5, Y7, Y7
+	VADDPS       Y2, Y7, Y6
+	VSUBPS       Y2, Y6, Y8
+	VSUBPS       Y8, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y8, Y7
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y8
+	VPERMPS      Y8, Y6, Y8
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y8, Y8
+	VFMADD213PS  Y8, Y8, Y7
+	VMULPS       Y7, Y5, Y5
+	VADDPS       Y1, Y7, Y7
+	VDIVPS       Y7, Y1, Y7
+	VMAXPS       Y4, Y0, Y4
+	VFNMADD231PS Y7, Y5, Y4
+	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6030,52 +6322,56 @@ main:
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VMOVUPS      32(CX), Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y4, Y1, Y4
-	VMINPS       Y6, Y1, Y6
-	VMAXPS       Y3, Y0, Y3
-	VMAXPS       Y5, Y0, Y10
-	VMOVAPS      Y2, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y6, Y11
-	VSUBPS       Y2, Y5, Y7
-	VSUBPS       Y2, Y11, Y12
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y7
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y6, Y12
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y8
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y9
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y11, Y14
-	VFMADD213PS  Y9, Y7, Y8
-	VFMADD213PS  Y14, Y12, Y13
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y11, Y9
-	VFMADD213PS  Y5, Y7, Y8
-	VFMADD213PS  Y9, Y12, Y13
-	VFNMADD231PS Y8, Y4, Y3
-	VFNMADD231PS Y13, Y6, Y10
-	VMOVUPS      Y3, (AX)
-	VMOVUPS      Y10, 32(AX)
+	VMOVUPS      (CX), Y4
+	VMOVUPS      32(CX), Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VMINPS       Y5, Y3, Y5
+	VMINPS       Y9, Y3, Y9
+	VMULPS       Y5, Y5, Y6
+	VMULPS       Y9, Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y10, Y11
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y9, Y11, Y11
+	VADDPS       Y2, Y7, Y6
+	VADDPS       Y2, Y11, Y12
+	VSUBPS       Y2, Y6, Y10
+	VSUBPS       Y2, Y12, Y13
+	VSUBPS       Y10, Y7, Y10
+	VSUBPS       Y13, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y13, Y11
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
+	VMULPS       Y10, Y7, Y7
+	VMULPS       Y13, Y11, Y11
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y13
+	VPERMPS      Y10, Y6, Y10
+	VPERMPS      Y13, Y12, Y13
+	VPSLLD       $0x14, Y6, Y6
+	VPSLLD       $0x14, Y12, Y12
+	VPADDD       Y6, Y10, Y10
+	VPADDD       Y12, Y13, Y13
+	VFMADD213PS  Y10, Y10, Y7
+	VFMADD213PS  Y13, Y13, Y11
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y1, Y7, Y7
+	VADDPS       Y1, Y11, Y11
+	VDIVPS       Y7, Y1, Y7
+	VDIVPS       Y11, Y1, Y11
+	VMAXPS       Y4, Y0, Y4
+	VMAXPS       Y8, Y0, Y6
+	VFNMADD231PS Y7, Y5, Y4
+	VFNMADD231PS Y11, Y9, Y6
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      Y6, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, R8
@@ -6089,29 +6385,31 @@ maindone:
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y1, Y4
-	VMAXPS       Y3, Y0, Y3
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y4, Y5
-	VSUBPS       Y2, Y5, Y6
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y4, Y6
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y5, Y8
-	VFMADD213PS  Y8, Y6, Y7
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y5, Y5
-	VFMADD213PS  Y5, Y6, Y7
-	VFNMADD231PS Y7, Y4, Y3
-	VMOVUPS      Y3, (AX)
+	VMOVUPS      (CX), Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
+	VMINPS       Y5, Y3, Y5
+	VMULPS       Y5, Y5, Y6
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VMULPS       Y5, Y7, Y7
+	VADDPS       Y2, Y7, Y6
+	VSUBPS       Y2, Y6, Y8
+	VSUBPS       Y8, Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y8, Y7
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y8, Y7
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y8
+	VPERMPS      Y8, Y6, Y8
+	VPSLLD       $0x14, Y6, Y6
+	VPADDD       Y6, Y8, Y8
+	VFMADD213PS  Y8, Y8, Y7
+	VMULPS       Y7, Y5, Y5
+	VADDPS       Y1, Y7, Y7
+	VDIVPS       Y7, Y1, Y7
+	VMAXPS       Y4, Y0, Y4
+	VFNMADD231PS Y7, Y5, Y4
+	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6123,31 +6421,33 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y3
+	VMOVUPS      (R9), Y4
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y3, Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y1, Y5
-	VMAXPS       Y4, Y0, Y4
-	VMOVAPS      Y2, Y6
-	VFMADD231PS  vecConstf32avx2<>+2144(SB), Y5, Y6
-	VSUBPS       Y2, Y6, Y7
-	VFMSUB231PS  vecConstf32avx2<>+2144(SB), Y5, Y7
-	VPERMPS      vecConstf32avx2<>+1920(SB), Y6, Y8
-	VPERMPS      vecConstf32avx2<>+1952(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+1984(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+2016(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+2048(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+2080(SB), Y6, Y9
-	VFMADD213PS  Y9, Y7, Y8
-	VPERMPS      vecConstf32avx2<>+2112(SB), Y6, Y6
-	VFMADD213PS  Y6, Y7, Y8
-	VFNMADD231PS Y8, Y5, Y4
-	VMASKMOVPS   Y4, Y3, (AX)
+	VMASKMOVPS   (CX), Y4, Y5
+	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
+	VMINPS       Y6, Y3, Y6
+	VMULPS       Y6, Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y7, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y2, Y8, Y7
+	VSUBPS       Y2, Y7, Y9
+	VSUBPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y9, Y8
+	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y9, Y8
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
+	VPERMPS      Y9, Y7, Y9
+	VPSLLD       $0x14, Y7, Y7
+	VPADDD       Y7, Y9, Y9
+	VFMADD213PS  Y9, Y9, Y8
+	VMULPS       Y8, Y6, Y6
+	VADDPS       Y1, Y8, Y8
+	VDIVPS       Y8, Y1, Y8
+	VMAXPS       Y5, Y0, Y5
+	VFNMADD231PS Y8, Y6, Y5
+	VMASKMOVPS   Y5, Y4, (AX)
 
 next:
 	ADDQ DX, AX
@@ -6166,8 +6466,8 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
 	MOVQ         DI, R8
@@ -6215,8 +6515,10 @@ farloop:
 	VFMADD213PS  Y2, Y7, Y9
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y7, Y9, Y9
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
+	VPERMPS      Y4, Y5, Y4
+	VPERMPS      Y7, Y8, Y7
 	VPSLLD       $0x14, Y5, Y5
 	VPSLLD       $0x14, Y8, Y8
 	VPADDD       Y5, Y4, Y4
@@ -6274,8 +6576,10 @@ ntloop:
 	VFMADD213PS  Y2, Y7, Y9
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y7, Y9, Y9
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
+	VPERMPS      Y4, Y5, Y4
+	VPERMPS      Y7, Y8, Y7
 	VPSLLD       $0x14, Y5, Y5
 	VPSLLD       $0x14, Y8, Y8
 	VPADDD       Y5, Y4, Y4
@@ -6314,7 +6618,8 @@ ntsingleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
 	VFMADD213PS  Y2, Y4, Y6
 	VMULPS       Y4, Y6, Y6
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VPERMPS      Y4, Y5, Y4
 	VPSLLD       $0x14, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VFMADD213PS  Y4, Y4, Y6
@@ -6362,8 +6667,10 @@ mainloop:
 	VFMADD213PS  Y2, Y7, Y9
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y7, Y9, Y9
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
-	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
+	VPERMPS      Y4, Y5, Y4
+	VPERMPS      Y7, Y8, Y7
 	VPSLLD       $0x14, Y5, Y5
 	VPSLLD       $0x14, Y8, Y8
 	VPADDD       Y5, Y4, Y4
@@ -6402,7 +6709,8 @@ singleloop:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
 	VFMADD213PS  Y2, Y4, Y6
 	VMULPS       Y4, Y6, Y6
-	VPERMPS      vecConstf32avx2<>+96(SB), Y5, Y4
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
+	VPERMPS      Y4, Y5, Y4
 	VPSLLD       $0x14, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VFMADD213PS  Y4, Y4, Y6
@@ -6435,7 +6743,8 @@ singledone:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  Y2, Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -7057,7 +7366,7 @@ next:
 // func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
-	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2016(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -7065,7 +7374,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
 	MOVQ         y+16(FP), DI
 	VBROADCASTSS scale+72(FP), Y2
 	VMULPS       vecConstf32avx2<>+128(SB), Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -7121,7 +7430,7 @@ addmaxsingledone:
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
 	VMASKMOVPS (DI)(R11*1), Y4, Y6
 	VADDPS     Y6, Y5, Y5
-	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -7134,7 +7443,7 @@ addmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -7189,16 +7498,18 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
 	VMULPS      Y12, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
+	VPERMPS     Y10, Y8, Y10
+	VPERMPS     Y12, Y11, Y12
 	VPSLLD      $0x14, Y8, Y8
 	VPSLLD      $0x14, Y11, Y11
 	VPADDD      Y8, Y10, Y10
@@ -7225,16 +7536,18 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
 	VMULPS      Y12, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
+	VPERMPS     Y10, Y8, Y10
+	VPERMPS     Y12, Y11, Y12
 	VPSLLD      $0x14, Y8, Y8
 	VPSLLD      $0x14, Y11, Y11
 	VPADDD      Y8, Y10, Y10
@@ -7268,11 +7581,12 @@ addalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
-	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
+	VPERMPS     Y9, Y8, Y9
 	VPSLLD      $0x14, Y8, Y8
 	VPADDD      Y8, Y9, Y9
 	VFMADD213PS Y9, Y9, Y7
@@ -7294,7 +7608,7 @@ addalonesingledone:
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
 	VMASKMOVPS  (DI)(R11*1), Y7, Y9
 	VADDPS      Y9, Y8, Y8
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -7305,11 +7619,12 @@ addalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y9
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
+	VPERMPS     Y9, Y4, Y9
 	VPSLLD      $0x14, Y4, Y4
 	VPADDD      Y4, Y9, Y9
 	VFMADD213PS Y9, Y9, Y8
@@ -7329,7 +7644,7 @@ addrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -7388,16 +7703,18 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
 	VMULPS      Y13, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y11, Y9, Y11
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y11, Y11
@@ -7430,16 +7747,18 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
 	VMULPS      Y13, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y11, Y9, Y11
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y11, Y11
@@ -7479,11 +7798,12 @@ addntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y9, Y10
 	VPSLLD      $0x14, Y9, Y9
 	VPADDD      Y9, Y10, Y10
 	VFMADD213PS Y10, Y10, Y8
@@ -7507,7 +7827,7 @@ addntsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -7518,11 +7838,12 @@ addntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y4, Y10
 	VPSLLD      $0x14, Y4, Y4
 	VPADDD      Y4, Y10, Y10
 	VFMADD213PS Y10, Y10, Y9
@@ -7577,16 +7898,18 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
 	VMULPS      Y13, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y11, Y9, Y11
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y11, Y11
@@ -7619,16 +7942,18 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
 	VMULPS      Y13, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y11, Y9, Y11
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y11, Y11
@@ -7668,11 +7993,12 @@ addinsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y9, Y10
 	VPSLLD      $0x14, Y9, Y9
 	VPADDD      Y9, Y10, Y10
 	VFMADD213PS Y10, Y10, Y8
@@ -7696,7 +8022,7 @@ addinsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -7707,11 +8033,12 @@ addinsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y4, Y10
 	VPSLLD      $0x14, Y4, Y4
 	VPADDD      Y4, Y10, Y10
 	VFMADD213PS Y10, Y10, Y9
@@ -7781,7 +8108,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -7794,7 +8121,7 @@ plainmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -7833,16 +8160,18 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
 	VMULPS      Y12, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
+	VPERMPS     Y9, Y8, Y9
+	VPERMPS     Y12, Y11, Y12
 	VPSLLD      $0x14, Y8, Y8
 	VPSLLD      $0x14, Y11, Y11
 	VPADDD      Y8, Y9, Y9
@@ -7865,16 +8194,18 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
 	VMULPS      Y12, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
+	VPERMPS     Y9, Y8, Y9
+	VPERMPS     Y12, Y11, Y12
 	VPSLLD      $0x14, Y8, Y8
 	VPSLLD      $0x14, Y11, Y11
 	VPADDD      Y8, Y9, Y9
@@ -7903,11 +8234,12 @@ plainalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
-	VPERMPS     vecConstf32avx2<>+96(SB), Y8, Y9
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
+	VPERMPS     Y9, Y8, Y9
 	VPSLLD      $0x14, Y8, Y8
 	VPADDD      Y8, Y9, Y9
 	VFMADD213PS Y9, Y9, Y7
@@ -7927,7 +8259,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -7936,11 +8268,12 @@ plainalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y9
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
+	VPERMPS     Y9, Y4, Y9
 	VPSLLD      $0x14, Y4, Y4
 	VPADDD      Y4, Y9, Y9
 	VFMADD213PS Y9, Y9, Y8
@@ -7960,7 +8293,7 @@ plainrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8003,16 +8336,18 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
 	VMULPS      Y13, Y11, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y10, Y9, Y10
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y10, Y10
@@ -8041,16 +8376,18 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
 	VMULPS      Y13, Y11, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y10, Y9, Y10
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y10, Y10
@@ -8085,11 +8422,12 @@ plainntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y9, Y10
 	VPSLLD      $0x14, Y9, Y9
 	VPADDD      Y9, Y10, Y10
 	VFMADD213PS Y10, Y10, Y8
@@ -8111,7 +8449,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8120,11 +8458,12 @@ plainntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y4, Y10
 	VPSLLD      $0x14, Y4, Y4
 	VPADDD      Y4, Y10, Y10
 	VFMADD213PS Y10, Y10, Y9
@@ -8163,16 +8502,18 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
 	VMULPS      Y13, Y11, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y10, Y9, Y10
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y10, Y10
@@ -8201,16 +8542,18 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
 	VMULPS      Y13, Y11, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y12, Y13
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y13
+	VPERMPS     Y10, Y9, Y10
+	VPERMPS     Y13, Y12, Y13
 	VPSLLD      $0x14, Y9, Y9
 	VPSLLD      $0x14, Y12, Y12
 	VPADDD      Y9, Y10, Y10
@@ -8245,11 +8588,12 @@ plaininsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
-	VPERMPS     vecConstf32avx2<>+96(SB), Y9, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y9, Y10
 	VPSLLD      $0x14, Y9, Y9
 	VPADDD      Y9, Y10, Y10
 	VFMADD213PS Y10, Y10, Y8
@@ -8271,7 +8615,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8280,11 +8624,12 @@ plaininsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y4, Y10
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
+	VPERMPS     Y10, Y4, Y10
 	VPSLLD      $0x14, Y4, Y4
 	VPADDD      Y4, Y10, Y10
 	VFMADD213PS Y10, Y10, Y9
@@ -8643,7 +8988,7 @@ return:
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+2304(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+2080(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -8692,8 +9037,10 @@ mainrow:
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y12
 	VMULPS       Y7, Y9, Y9
 	VMULPS       Y10, Y12, Y12
-	VPERMPS      vecConstf32avx2<>+96(SB), Y8, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y11, Y10
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
+	VPERMPS      Y7, Y8, Y7
+	VPERMPS      Y10, Y11, Y10
 	VPSLLD       $0x14, Y8, Y8
 	VPSLLD       $0x14, Y11, Y11
 	VPADDD       Y8, Y7, Y7
@@ -8740,7 +9087,8 @@ singlerow:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y5, Y7
 	VMULPS       Y5, Y7, Y7
-	VPERMPS      vecConstf32avx2<>+96(SB), Y6, Y5
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
+	VPERMPS      Y5, Y6, Y5
 	VPSLLD       $0x14, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VFMADD213PS  Y5, Y5, Y7
@@ -8782,7 +9130,8 @@ tailrow:
 	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VMULPS       Y6, Y8, Y8
-	VPERMPS      vecConstf32avx2<>+96(SB), Y7, Y6
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
+	VPERMPS      Y6, Y7, Y6
 	VPSLLD       $0x14, Y7, Y7
 	VPADDD       Y7, Y6, Y6
 	VFMADD213PS  Y6, Y6, Y8
@@ -8878,10 +9227,10 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+2208(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2208(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2208(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2048(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2048(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2048(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2048(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -8915,7 +9264,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y0, Y0
 
@@ -8947,10 +9296,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2016(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -8984,7 +9333,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPS (DX)(R8*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2208(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -9000,7 +9349,7 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         26624(R9), R10
 	DECQ         SI
@@ -9033,16 +9382,18 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
 	VMULPS      Y14, Y12, Y12
-	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y13, Y14
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y14
+	VPERMPS     Y11, Y10, Y11
+	VPERMPS     Y14, Y13, Y14
 	VPSLLD      $0x14, Y10, Y10
 	VPSLLD      $0x14, Y13, Y13
 	VPADDD      Y10, Y11, Y11
@@ -9063,16 +9414,18 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
 	VMULPS      Y14, Y12, Y12
-	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
-	VPERMPS     vecConstf32avx2<>+96(SB), Y13, Y14
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y14
+	VPERMPS     Y11, Y10, Y11
+	VPERMPS     Y14, Y13, Y14
 	VPSLLD      $0x14, Y10, Y10
 	VPSLLD      $0x14, Y13, Y13
 	VPADDD      Y10, Y11, Y11
@@ -9099,11 +9452,12 @@ expsingle:
 	VADDPS      Y1, Y9, Y10
 	VSUBPS      Y1, Y10, Y11
 	VSUBPS      Y11, Y9, Y11
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y11, Y9
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VMULPS      Y11, Y9, Y9
-	VPERMPS     vecConstf32avx2<>+96(SB), Y10, Y11
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
+	VPERMPS     Y11, Y10, Y11
 	VPSLLD      $0x14, Y10, Y10
 	VPADDD      Y10, Y11, Y11
 	VFMADD213PS Y11, Y11, Y9
@@ -9121,7 +9475,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPS  (R9)(R8*1), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2208(SB), Y11
+	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
 	VBLENDVPS   Y9, Y10, Y11, Y10
 	VMAXPS      Y10, Y3, Y3
 	VMASKMOVPS  (DX)(R8*1), Y9, Y10
@@ -9130,11 +9484,12 @@ expsingledone:
 	VADDPS      Y1, Y10, Y11
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2272(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y12, Y10, Y10
-	VPERMPS     vecConstf32avx2<>+96(SB), Y11, Y12
+	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
+	VPERMPS     Y12, Y11, Y12
 	VPSLLD      $0x14, Y11, Y11
 	VPADDD      Y11, Y12, Y12
 	VFMADD213PS Y12, Y12, Y10
@@ -9158,11 +9513,12 @@ expdone:
 	VADDPS       Y1, Y6, Y4
 	VSUBPS       Y1, Y4, Y7
 	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
-	VPERMPS      vecConstf32avx2<>+96(SB), Y4, Y7
+	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
+	VPERMPS      Y7, Y4, Y7
 	VPSLLD       $0x14, Y4, Y4
 	VPADDD       Y4, Y7, Y7
 	VFMADD213PS  Y7, Y7, Y6
@@ -9299,7 +9655,7 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -9424,7 +9780,7 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -9852,7 +10208,7 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -10020,7 +10376,7 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2336(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -12734,11 +13090,11 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
-	VPADDD       vecConstf32avx2<>+2368(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2496(SB), Y6
+	VPADDD       vecConstf32avx2<>+2144(SB), Y2, Y2
+	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2272(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -12893,18 +13249,17 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVQ         y+16(FP), BX
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y2
-	VBROADCASTSS scale+32(FP), Y3
+	VBROADCASTSS scale+32(FP), Y2
 	MOVL         least+36(FP), SI
+	VMOVD        SI, X3
+	VPBROADCASTD X3, Y3
+	MOVL         at+40(FP), SI
 	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
-	MOVL         at+40(FP), SI
-	VMOVD        SI, X5
-	VPBROADCASTD X5, Y5
-	VPADDD       vecConstf32avx2<>+2368(SB), Y5, Y5
-	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y7
-	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y8
+	VPADDD       vecConstf32avx2<>+2144(SB), Y4, Y4
+	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y6
+	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y7
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -12915,45 +13270,41 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 
 nt:
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y5, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y6, Y9, Y9
-	VPSRLD       $0x0d, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y7, Y9, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPSRLD       $0x01, Y9, Y9
-	VMOVUPS      (CX)(SI*1), Y10
-	VMOVUPS      (BX)(SI*1), Y11
-	VADDPS       Y11, Y10, Y10
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y11
-	VMINPS       Y11, Y1, Y11
-	VMAXPS       Y10, Y0, Y10
-	VMOVAPS      Y2, Y12
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y11, Y12
-	VSUBPS       Y2, Y12, Y13
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y12, Y14
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y12, Y12
-	VFMADD213PS  Y12, Y13, Y14
-	VFNMADD231PS Y14, Y11, Y10
-	VMULPS       Y3, Y10, Y10
-	VPCMPGTD     Y9, Y4, Y9
-	VANDNPS      Y10, Y9, Y10
-	VMOVNTPS     Y10, (AX)(SI*1)
-	VPADDD       Y8, Y5, Y5
+	VMOVAPS      Y4, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPMULLD      Y5, Y8, Y8
+	VPSRLD       $0x0d, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPMULLD      Y6, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPSRLD       $0x01, Y8, Y8
+	VMOVUPS      (CX)(SI*1), Y9
+	VMOVUPS      (BX)(SI*1), Y10
+	VADDPS       Y10, Y9, Y9
+	VMULPS       vecConstf32avx2<>+288(SB), Y9, Y10
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
+	VMINPS       Y10, Y1, Y10
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y11
+	VMAXPS       Y11, Y0, Y11
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y11, Y11, Y11
+	VMAXPS       Y9, Y0, Y9
+	VFNMADD231PS Y11, Y10, Y9
+	VMULPS       Y2, Y9, Y9
+	VPCMPGTD     Y8, Y3, Y8
+	VANDNPS      Y9, Y8, Y9
+	VMOVNTPS     Y9, (AX)(SI*1)
+	VPADDD       Y7, Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          nt
@@ -12967,45 +13318,41 @@ ntskip:
 
 main:
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y5, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y6, Y9, Y9
-	VPSRLD       $0x0d, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y7, Y9, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPSRLD       $0x01, Y9, Y9
-	VMOVUPS      (CX)(SI*1), Y10
-	VMOVUPS      (BX)(SI*1), Y11
-	VADDPS       Y11, Y10, Y10
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y11
-	VMINPS       Y11, Y1, Y11
-	VMAXPS       Y10, Y0, Y10
-	VMOVAPS      Y2, Y12
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y11, Y12
-	VSUBPS       Y2, Y12, Y13
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y12, Y14
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y12, Y12
-	VFMADD213PS  Y12, Y13, Y14
-	VFNMADD231PS Y14, Y11, Y10
-	VMULPS       Y3, Y10, Y10
-	VPCMPGTD     Y9, Y4, Y9
-	VANDNPS      Y10, Y9, Y10
-	VMOVUPS      Y10, (AX)(SI*1)
-	VPADDD       Y8, Y5, Y5
+	VMOVAPS      Y4, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPMULLD      Y5, Y8, Y8
+	VPSRLD       $0x0d, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPMULLD      Y6, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPSRLD       $0x01, Y8, Y8
+	VMOVUPS      (CX)(SI*1), Y9
+	VMOVUPS      (BX)(SI*1), Y10
+	VADDPS       Y10, Y9, Y9
+	VMULPS       vecConstf32avx2<>+288(SB), Y9, Y10
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
+	VMINPS       Y10, Y1, Y10
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y11
+	VMAXPS       Y11, Y0, Y11
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y11, Y11, Y11
+	VMAXPS       Y9, Y0, Y9
+	VFNMADD231PS Y11, Y10, Y9
+	VMULPS       Y2, Y9, Y9
+	VPCMPGTD     Y8, Y3, Y8
+	VANDNPS      Y9, Y8, Y9
+	VMOVUPS      Y9, (AX)(SI*1)
+	VPADDD       Y7, Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          main
@@ -13017,45 +13364,41 @@ maindone:
 
 single:
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y5, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y6, Y9, Y9
-	VPSRLD       $0x0d, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y7, Y9, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPSRLD       $0x01, Y9, Y9
-	VMOVUPS      (CX)(SI*1), Y10
-	VMOVUPS      (BX)(SI*1), Y11
-	VADDPS       Y11, Y10, Y10
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y11
-	VMINPS       Y11, Y1, Y11
-	VMAXPS       Y10, Y0, Y10
-	VMOVAPS      Y2, Y12
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y11, Y12
-	VSUBPS       Y2, Y12, Y13
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y11, Y13
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y12, Y14
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y12, Y15
-	VFMADD213PS  Y15, Y13, Y14
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y12, Y12
-	VFMADD213PS  Y12, Y13, Y14
-	VFNMADD231PS Y14, Y11, Y10
-	VMULPS       Y3, Y10, Y10
-	VPCMPGTD     Y9, Y4, Y9
-	VANDNPS      Y10, Y9, Y10
-	VMOVUPS      Y10, (AX)(SI*1)
-	VPADDD       Y8, Y5, Y5
+	VMOVAPS      Y4, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPMULLD      Y5, Y8, Y8
+	VPSRLD       $0x0d, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPMULLD      Y6, Y8, Y8
+	VPSRLD       $0x10, Y8, Y9
+	VXORPS       Y9, Y8, Y8
+	VPSRLD       $0x01, Y8, Y8
+	VMOVUPS      (CX)(SI*1), Y9
+	VMOVUPS      (BX)(SI*1), Y10
+	VADDPS       Y10, Y9, Y9
+	VMULPS       vecConstf32avx2<>+288(SB), Y9, Y10
+	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
+	VMINPS       Y10, Y1, Y10
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y10, Y11
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y11
+	VMAXPS       Y11, Y0, Y11
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y11, Y11, Y11
+	VMAXPS       Y9, Y0, Y9
+	VFNMADD231PS Y11, Y10, Y9
+	VMULPS       Y2, Y9, Y9
+	VPCMPGTD     Y8, Y3, Y8
+	VANDNPS      Y9, Y8, Y9
+	VMOVUPS      Y9, (AX)(SI*1)
+	VPADDD       Y7, Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          single
@@ -13066,47 +13409,43 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), DI
 	SHLQ         $0x02, DX
 	SUBQ         DX, DI
-	VMOVUPS      (DI), Y9
+	VMOVUPS      (DI), Y8
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y5, Y10
-	VPSRLD       $0x10, Y10, Y11
-	VXORPS       Y11, Y10, Y10
-	VPMULLD      Y6, Y10, Y10
-	VPSRLD       $0x0d, Y10, Y6
-	VXORPS       Y6, Y10, Y10
-	VPMULLD      Y7, Y10, Y10
-	VPSRLD       $0x10, Y10, Y6
-	VXORPS       Y6, Y10, Y10
-	VPSRLD       $0x01, Y10, Y10
-	VMASKMOVPS   (CX)(SI*1), Y9, Y6
-	VMASKMOVPS   (BX)(SI*1), Y9, Y7
-	VADDPS       Y7, Y6, Y6
-	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
-	VMINPS       Y7, Y1, Y7
-	VMAXPS       Y6, Y0, Y0
-	VMOVAPS      Y2, Y1
-	VFMADD231PS  vecConstf32avx2<>+1792(SB), Y7, Y1
-	VSUBPS       Y2, Y1, Y2
-	VFMSUB231PS  vecConstf32avx2<>+1792(SB), Y7, Y2
-	VPERMPS      vecConstf32avx2<>+1568(SB), Y1, Y6
-	VPERMPS      vecConstf32avx2<>+1600(SB), Y1, Y11
-	VFMADD213PS  Y11, Y2, Y6
-	VPERMPS      vecConstf32avx2<>+1632(SB), Y1, Y11
-	VFMADD213PS  Y11, Y2, Y6
-	VPERMPS      vecConstf32avx2<>+1664(SB), Y1, Y11
-	VFMADD213PS  Y11, Y2, Y6
-	VPERMPS      vecConstf32avx2<>+1696(SB), Y1, Y11
-	VFMADD213PS  Y11, Y2, Y6
-	VPERMPS      vecConstf32avx2<>+1728(SB), Y1, Y11
-	VFMADD213PS  Y11, Y2, Y6
-	VPERMPS      vecConstf32avx2<>+1760(SB), Y1, Y1
-	VFMADD213PS  Y1, Y2, Y6
-	VFNMADD231PS Y6, Y7, Y0
-	VMULPS       Y3, Y0, Y0
-	VPCMPGTD     Y10, Y4, Y1
+	VMOVAPS      Y4, Y9
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      Y5, Y9, Y9
+	VPSRLD       $0x0d, Y9, Y5
+	VXORPS       Y5, Y9, Y9
+	VPMULLD      Y6, Y9, Y9
+	VPSRLD       $0x10, Y9, Y5
+	VXORPS       Y5, Y9, Y9
+	VPSRLD       $0x01, Y9, Y9
+	VMASKMOVPS   (CX)(SI*1), Y8, Y5
+	VMASKMOVPS   (BX)(SI*1), Y8, Y6
+	VADDPS       Y6, Y5, Y5
+	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
+	VMINPS       Y6, Y1, Y6
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y1
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y1
+	VMAXPS       Y1, Y0, Y1
+	VMULPS       Y1, Y1, Y1
+	VMULPS       Y1, Y1, Y1
+	VMAXPS       Y5, Y0, Y0
+	VFNMADD231PS Y1, Y6, Y0
+	VMULPS       Y2, Y0, Y0
+	VPCMPGTD     Y9, Y3, Y1
 	VANDNPS      Y0, Y1, Y0
-	VMASKMOVPS   Y0, Y9, (AX)(SI*1)
-	VPADDD       Y8, Y5, Y5
+	VMASKMOVPS   Y0, Y8, (AX)(SI*1)
+	VPADDD       Y7, Y4, Y4
 
 return:
 	VZEROUPPER
@@ -14861,263 +15200,207 @@ DATA vecConstf32avx2<>+1488(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1492(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1496(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1500(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1504(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1508(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1512(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1516(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1520(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1524(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1528(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1532(SB)/4, $0x40b4ec4f
-DATA vecConstf32avx2<>+1536(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1540(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1544(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1548(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1552(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1556(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1560(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1564(SB)/4, $0x4b400000
-DATA vecConstf32avx2<>+1568(SB)/4, $0x39e642b7
-DATA vecConstf32avx2<>+1572(SB)/4, $0x3a4a6d3e
-DATA vecConstf32avx2<>+1576(SB)/4, $0xb98d8c1b
-DATA vecConstf32avx2<>+1580(SB)/4, $0xb940f65b
-DATA vecConstf32avx2<>+1584(SB)/4, $0x38510d33
-DATA vecConstf32avx2<>+1588(SB)/4, $0x37b3fff3
-DATA vecConstf32avx2<>+1592(SB)/4, $0x360dbf8b
-DATA vecConstf32avx2<>+1596(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1600(SB)/4, $0xbb73da01
-DATA vecConstf32avx2<>+1604(SB)/4, $0x39bbd27d
-DATA vecConstf32avx2<>+1608(SB)/4, $0x3ae89b5b
-DATA vecConstf32avx2<>+1612(SB)/4, $0xb8e600f5
-DATA vecConstf32avx2<>+1616(SB)/4, $0xb99ef2e6
-DATA vecConstf32avx2<>+1620(SB)/4, $0xb875b271
-DATA vecConstf32avx2<>+1624(SB)/4, $0xb68a3267
-DATA vecConstf32avx2<>+1628(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1632(SB)/4, $0x38ccfe25
-DATA vecConstf32avx2<>+1636(SB)/4, $0xbc1e878f
-DATA vecConstf32avx2<>+1640(SB)/4, $0xba9f1c20
-DATA vecConstf32avx2<>+1644(SB)/4, $0x3b2b4767
-DATA vecConstf32avx2<>+1648(SB)/4, $0x3a715b79
-DATA vecConstf32avx2<>+1652(SB)/4, $0x38e508ad
-DATA vecConstf32avx2<>+1656(SB)/4, $0x36ba665d
-DATA vecConstf32avx2<>+1660(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1664(SB)/4, $0x3d0f6eb9
-DATA vecConstf32avx2<>+1668(SB)/4, $0x3c101871
-DATA vecConstf32avx2<>+1672(SB)/4, $0xbc7a82b2
-DATA vecConstf32avx2<>+1676(SB)/4, $0xbc1484e5
-DATA vecConstf32avx2<>+1680(SB)/4, $0xbaeaa18c
-DATA vecConstf32avx2<>+1684(SB)/4, $0xb9215538
-DATA vecConstf32avx2<>+1688(SB)/4, $0xb6d08e9b
-DATA vecConstf32avx2<>+1692(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1696(SB)/4, $0x35ba5cd7
-DATA vecConstf32avx2<>+1700(SB)/4, $0x3d9b5758
-DATA vecConstf32avx2<>+1704(SB)/4, $0x3d698b8b
-DATA vecConstf32avx2<>+1708(SB)/4, $0x3c892614
-DATA vecConstf32avx2<>+1712(SB)/4, $0x3b152422
-DATA vecConstf32avx2<>+1716(SB)/4, $0x391e620f
-DATA vecConstf32avx2<>+1720(SB)/4, $0x36a83b8a
-DATA vecConstf32avx2<>+1724(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1728(SB)/4, $0xbea4fa5e
-DATA vecConstf32avx2<>+1732(SB)/4, $0xbe6e1ed3
-DATA vecConstf32avx2<>+1736(SB)/4, $0xbdb2ff79
-DATA vecConstf32avx2<>+1740(SB)/4, $0xbc8c277f
-DATA vecConstf32avx2<>+1744(SB)/4, $0xbae49e12
-DATA vecConstf32avx2<>+1748(SB)/4, $0xb8c23d50
-DATA vecConstf32avx2<>+1752(SB)/4, $0xb62bf607
-DATA vecConstf32avx2<>+1756(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1760(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+1764(SB)/4, $0x3e56aa43
-DATA vecConstf32avx2<>+1768(SB)/4, $0x3d598dc4
-DATA vecConstf32avx2<>+1772(SB)/4, $0x3bfc24f2
-DATA vecConstf32avx2<>+1776(SB)/4, $0x3a21d182
-DATA vecConstf32avx2<>+1780(SB)/4, $0x37e1aa58
-DATA vecConstf32avx2<>+1784(SB)/4, $0x3528f238
-DATA vecConstf32avx2<>+1788(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1792(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1796(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1800(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1804(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1808(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1812(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1816(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1820(SB)/4, $0x3f9e79e8
-DATA vecConstf32avx2<>+1824(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1828(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1832(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1836(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1840(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1844(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1848(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1852(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1856(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1860(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1864(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1868(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1872(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1876(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1880(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1884(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1888(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1892(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1896(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1900(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1904(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1908(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1912(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1916(SB)/4, $0x40aa95a9
-DATA vecConstf32avx2<>+1920(SB)/4, $0x39a0e650
-DATA vecConstf32avx2<>+1924(SB)/4, $0x3a193608
-DATA vecConstf32avx2<>+1928(SB)/4, $0xb92280d5
-DATA vecConstf32avx2<>+1932(SB)/4, $0xb929e8a5
-DATA vecConstf32avx2<>+1936(SB)/4, $0x37813571
-DATA vecConstf32avx2<>+1940(SB)/4, $0x37d403c2
-DATA vecConstf32avx2<>+1944(SB)/4, $0x3681bd80
-DATA vecConstf32avx2<>+1948(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1952(SB)/4, $0xbb38b19d
-DATA vecConstf32avx2<>+1956(SB)/4, $0x39012961
-DATA vecConstf32avx2<>+1960(SB)/4, $0x3ab82e09
-DATA vecConstf32avx2<>+1964(SB)/4, $0x38bfd4fc
-DATA vecConstf32avx2<>+1968(SB)/4, $0xb9884dde
-DATA vecConstf32avx2<>+1972(SB)/4, $0xb8b25874
-DATA vecConstf32avx2<>+1976(SB)/4, $0xb6ff33b4
-DATA vecConstf32avx2<>+1980(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1984(SB)/4, $0x389037c7
-DATA vecConstf32avx2<>+1988(SB)/4, $0xbbfe4312
-DATA vecConstf32avx2<>+1992(SB)/4, $0xbae07c43
-DATA vecConstf32avx2<>+1996(SB)/4, $0x3b027d3c
-DATA vecConstf32avx2<>+2000(SB)/4, $0x3a8b41e9
-DATA vecConstf32avx2<>+2004(SB)/4, $0x393cdcf6
-DATA vecConstf32avx2<>+2008(SB)/4, $0x37267843
-DATA vecConstf32avx2<>+2012(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+2016(SB)/4, $0x3cf1a760
-DATA vecConstf32avx2<>+2020(SB)/4, $0x3c145617
-DATA vecConstf32avx2<>+2024(SB)/4, $0xbc44ed46
-DATA vecConstf32avx2<>+2028(SB)/4, $0xbc14b185
-DATA vecConstf32avx2<>+2032(SB)/4, $0xbb1f5f3a
-DATA vecConstf32avx2<>+2036(SB)/4, $0xb98bf83f
-DATA vecConstf32avx2<>+2040(SB)/4, $0xb72d946a
-DATA vecConstf32avx2<>+2044(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+2048(SB)/4, $0x358390da
-DATA vecConstf32avx2<>+2052(SB)/4, $0x3d87088b
-DATA vecConstf32avx2<>+2056(SB)/4, $0x3d613e7a
-DATA vecConstf32avx2<>+2060(SB)/4, $0x3ca118d1
-DATA vecConstf32avx2<>+2064(SB)/4, $0x3b60ba8d
-DATA vecConstf32avx2<>+2068(SB)/4, $0x398afd86
-DATA vecConstf32avx2<>+2072(SB)/4, $0x36ff736b
-DATA vecConstf32avx2<>+2076(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+2080(SB)/4, $0xbe9b8cf9
-DATA vecConstf32avx2<>+2084(SB)/4, $0xbe6896c2
-DATA vecConstf32avx2<>+2088(SB)/4, $0xbdc38249
-DATA vecConstf32avx2<>+2092(SB)/4, $0xbcb88808
-DATA vecConstf32avx2<>+2096(SB)/4, $0xbb37d34d
-DATA vecConstf32avx2<>+2100(SB)/4, $0xb927c177
-DATA vecConstf32avx2<>+2104(SB)/4, $0xb669c074
-DATA vecConstf32avx2<>+2108(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+2112(SB)/4, $0x3f000000
-DATA vecConstf32avx2<>+2116(SB)/4, $0x3e649ef9
-DATA vecConstf32avx2<>+2120(SB)/4, $0x3d8316f4
-DATA vecConstf32avx2<>+2124(SB)/4, $0x3c349e5e
-DATA vecConstf32avx2<>+2128(SB)/4, $0x3a86ea12
-DATA vecConstf32avx2<>+2132(SB)/4, $0x383b8077
-DATA vecConstf32avx2<>+2136(SB)/4, $0x354a4a3c
-DATA vecConstf32avx2<>+2140(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+2144(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2148(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2152(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2156(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2160(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2164(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2168(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2172(SB)/4, $0x3fa814b0
-DATA vecConstf32avx2<>+2176(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2180(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2184(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2188(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2192(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2196(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2200(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2204(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2208(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2212(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2216(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2220(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2224(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2228(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2232(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2236(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2240(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2244(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2248(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2252(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2256(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2260(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2264(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2268(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2272(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2276(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2280(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2284(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2288(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2292(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2296(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2300(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2304(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2308(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2312(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2316(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2320(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2324(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2328(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2332(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2336(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2340(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2344(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2348(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2352(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2356(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2360(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2364(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2368(SB)/4, $0x9e3779b9
-DATA vecConstf32avx2<>+2372(SB)/4, $0x3c6ef372
-DATA vecConstf32avx2<>+2376(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx2<>+2380(SB)/4, $0x78dde6e4
-DATA vecConstf32avx2<>+2384(SB)/4, $0x1715609d
-DATA vecConstf32avx2<>+2388(SB)/4, $0xb54cda56
-DATA vecConstf32avx2<>+2392(SB)/4, $0x5384540f
-DATA vecConstf32avx2<>+2396(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2400(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2404(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2408(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2412(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2416(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2420(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2424(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2428(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2432(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2436(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2440(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2444(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2448(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2452(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2456(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2460(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2464(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2468(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2472(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2476(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2480(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2484(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2488(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2492(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2496(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2500(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2504(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2508(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2512(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2516(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2520(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2524(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2528
+DATA vecConstf32avx2<>+1504(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1508(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1512(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1516(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1520(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1524(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1528(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1532(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1536(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1540(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1544(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1548(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1552(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1556(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1560(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1564(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1568(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1572(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1576(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1580(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1584(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1588(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1592(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1596(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1600(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1604(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1608(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1612(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1616(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1620(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1624(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1628(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1632(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1636(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1640(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1644(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1648(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1652(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1656(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1660(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1664(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1668(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1672(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1676(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1680(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1684(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1688(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1692(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1696(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1700(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1704(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1708(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1712(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1716(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1720(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1724(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1728(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1732(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1736(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1740(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1744(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1748(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1752(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1756(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1760(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1764(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1768(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1772(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1776(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1780(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1784(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1788(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1792(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1796(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1800(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1804(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1808(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1812(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1816(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1820(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1824(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1828(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1832(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1836(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1840(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1844(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1848(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1852(SB)/4, $0xc2ae0000
+DATA vecConstf32avx2<>+1856(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1860(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1864(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1868(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1872(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1876(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1880(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1884(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+1888(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1892(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1896(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1900(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1904(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1908(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1912(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1916(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+1920(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1924(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1928(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1932(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1936(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1940(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1944(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1948(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+1952(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1956(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1960(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1964(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1968(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1972(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1976(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1980(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+1984(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+1988(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+1992(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+1996(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2000(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2004(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2008(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2012(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2016(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2020(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2024(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2028(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2032(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2036(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2040(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2044(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2048(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2052(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2056(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2060(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2064(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2068(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2072(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2076(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2080(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2084(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2088(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2092(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2096(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2100(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2104(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2108(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2112(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2116(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2120(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2124(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2128(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2132(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2136(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2140(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2144(SB)/4, $0x9e3779b9
+DATA vecConstf32avx2<>+2148(SB)/4, $0x3c6ef372
+DATA vecConstf32avx2<>+2152(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx2<>+2156(SB)/4, $0x78dde6e4
+DATA vecConstf32avx2<>+2160(SB)/4, $0x1715609d
+DATA vecConstf32avx2<>+2164(SB)/4, $0xb54cda56
+DATA vecConstf32avx2<>+2168(SB)/4, $0x5384540f
+DATA vecConstf32avx2<>+2172(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2176(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2180(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2184(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2188(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2192(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2196(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2200(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2204(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2208(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2212(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2216(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2220(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2224(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2228(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2232(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2236(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2240(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2244(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2248(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2252(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2256(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2260(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2264(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2268(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2272(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2276(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2280(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2284(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2288(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2292(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2296(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2300(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2304
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -26,9 +26,13 @@ type Format struct {
 	// Of Float64 alone.
 	Exp2up []float64
 
+	// Of Float32 alone.
+	GeluRoot     []float64
+	geluRootZero float64 // before it was rounded
+
 	// Of Float32 alone, for lookups.
 	ExpQEighths, ExpQSixteenths, Exp2m1Eighths, Exp2upSixteenths, TanhStep []float64
-	GeluTail, GeluTanhTail                                                 map[int]Pieces // by their number
+	GeluTail, GeluTanhTail                                                 Pieces
 }
 
 var Float32 = Format{
@@ -38,8 +42,8 @@ var Float32 = Format{
 	ExpQ: expQF32, Exp2m1: exp2m1F32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
 	ExpQEighths: expQEighthsF32, ExpQSixteenths: expQSixteenthsF32, Exp2m1Eighths: exp2m1EighthsF32,
 	Exp2upSixteenths: exp2upSixteenthsF32, TanhStep: tanhStepF32,
-	GeluTail:     map[int]Pieces{8: geluTail8F32, 16: geluTail16F32},
-	GeluTanhTail: map[int]Pieces{8: geluTanhTail8F32, 16: geluTanhTail16F32},
+	GeluRoot: geluRootF32, geluRootZero: 2.844,
+	GeluTail: geluTail16F32, GeluTanhTail: geluTanhTail16F32,
 }
 
 var Float64 = Format{
@@ -82,13 +86,22 @@ func (f Format) SiluMax() float64 { return float64(f.Bias) * math.Ln2 }
 // Flushed is the argument at which the exponent of gelu, continued beyond the
 // fitted interval, reaches the bias: there 2^-G is 0 and so is the tail of gelu.
 func (f Format) Flushed() float64 {
-	return bisect(f.geluFitted, 2*f.geluFitted, func(x float64) bool {
-		g := 0.0
-		for i := len(f.Gelu) - 1; i >= 0; i-- {
-			g = g*x + f.Gelu[i]
-		}
-		return g < float64(f.Bias)
-	})
+	return bisect(f.geluFitted, 2*f.geluFitted, func(x float64) bool { return polynomial(f.Gelu, x) < float64(f.Bias) })
+}
+
+// GeluRootBelow0 is where GeluRoot has fallen below 0, by more than its rounding errors.
+func (f Format) GeluRootBelow0() float64 {
+	const most = 1. / 1024
+	return bisect(f.geluRootZero-1./16, f.geluRootZero+1./16, func(x float64) bool { return polynomial(f.GeluRoot, x) > -most })
+}
+
+// polynomial is that of the coefficients, the lowest first.
+func polynomial(c []float64, x float64) float64 {
+	y := 0.0
+	for i := len(c) - 1; i >= 0; i-- {
+		y = y*x + c[i]
+	}
+	return y
 }
 
 // GeluTanhExponent is that of e^-z = 2^(x (c1 + c3 x^2)), z = 2 sqrt(2/pi) (x + 0.044715 x^3).

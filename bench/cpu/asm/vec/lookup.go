@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
-	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
 	"hwcal/bench/cpu/asm/elementary"
@@ -21,11 +19,7 @@ func (g *gen) looksUp() bool { return g.size == 4 }
 // lookup is for each lane that of values which the lowest bits of t choose.
 func (g *gen) lookup(values []uint64, t reg.Register) reg.Register {
 	v := g.vector()
-	var from operand.Op = g.lanesMem(values...)
-	if r := g.held[fmt.Sprint(values)]; r != nil {
-		from = r
-	}
-	g.emit("VPERMPS", from, t, v)
+	g.emit("VPERMPS", g.vectorOf(values), t, v)
 	return v
 }
 
@@ -61,7 +55,7 @@ func (g *gen) beforeParts() int { return g.Mantissa - bits.Len(uint(g.lanes()-1)
 // room for.
 func (g *gen) powerPins() (pins []konst, held [][]uint64) {
 	pins = []konst{g.powerMagic()}
-	if g.looksUp() && g.wide() {
+	if g.looksUpLong() {
 		pins = append(pins, g.num(g.ExpQSixteenths[1]))
 		held = [][]uint64{g.powersLess()}
 	}
@@ -92,8 +86,8 @@ func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
 	return g.timesPower(x, append([]float64{1}, g.ExpQSixteenths...), g.powerOfParts, t)
 }
 
-// looksUpTanh tells whether tanh does, in two vectors of AVX-512.
-func (g *gen) looksUpTanh() bool { return g.looksUp() && g.wide() }
+// looksUpLong tells whether a lookup chooses from sixteen, or from the 32 of two vectors.
+func (g *gen) looksUpLong() bool { return g.looksUp() && g.wide() }
 
 // tanhSteps are tanh of the first steps, lower half and upper.
 func (g *gen) tanhSteps() [][]uint64 {

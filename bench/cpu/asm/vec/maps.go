@@ -29,6 +29,7 @@ type mapped struct {
 	far     bool // what is read comes from memory
 	noHalf  bool // halves are moved in pairs, and epilogues work on what is computed in
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
+	lean    bool // it takes so few registers that AVX2 has them for as many
 	pins    []konst
 	held    [][]uint64
 	f       func(x reg.Register, v args) reg.Register
@@ -55,9 +56,9 @@ func (g *gen) maps() {
 	}
 	magic := g.num(g.Magic())
 	gelu, geluRows := g.geluPins()
-	geluTanh, geluTanhRows := []konst{g.num(0), g.num(1), magic, g.num(g.GeluTanhMax())}, [][]uint64(nil)
-	if g.size == 4 {
-		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail[g.lanes()])
+	geluTanh, geluTanhRows := []konst{g.num(0), g.num(1), g.powerMagic(), g.num(g.GeluTanhMax())}, [][]uint64(nil)
+	if g.looksUpLong() {
+		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail)
 	}
 	tanh, tanhRows := g.tanhPins()
 	powerPins, powerRows := g.powerPins()
@@ -76,14 +77,14 @@ func (g *gen) maps() {
 		{name: "Erf", noHalf: true, unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
 		{name: "Tanh", unroll: 4, pins: tanh, held: tanhRows, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: relu, bits: g.reluOfBits, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
-		{name: "Gelu", unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
+		{name: "Gelu", unroll: 4, lean: g.size == 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
 		{name: "Silu", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
 		{name: "Affine", noHalf: true, a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
 		{name: "Add", y: true, unroll: 8, f: sum},
 		{name: "AddRelu", noHalf: true, y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
-		{name: "AddGelu", noHalf: true, y: true, unroll: 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
+		{name: "AddGelu", noHalf: true, y: true, unroll: 4, lean: g.size == 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
 		{name: "AddSilu", noHalf: true, y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
 		{name: "SiluMul", noHalf: true, y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
@@ -308,7 +309,7 @@ const farNT = 2
 // loops of a row, one after the other: each takes what it can of what is left.
 func (k mapped) loops(g *gen) []mapLoop {
 	unroll, far := k.unroll, k.unroll
-	if !g.wide() && k.near == nil {
+	if !g.wide() && k.near == nil && !k.lean {
 		unroll, far = unroll/2, far/2
 	}
 	if k.short() {

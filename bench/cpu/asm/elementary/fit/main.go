@@ -18,7 +18,8 @@ type target struct {
 	name, doc    string
 	f, weight    func(x *big.Float) *big.Float
 	lo, hi       float64
-	bits, degree int // of the element type; of the polynomial
+	bits, degree int     // of the element type; of the polynomial
+	zero         float64 // if not 0, where the polynomial is
 }
 
 func main() {
@@ -50,11 +51,28 @@ func hex(v float64) string { return strconv.FormatFloat(v, 'x', -1, 64) }
 // fit returns the rounded coefficients, and the weighted maximum of their error.
 func (t *target) fit() (coefficients []float64, worst float64) {
 	var rounded []*big.Float
-	for _, c := range t.remez() {
+	for _, c := range t.polynomial() {
 		v := round(c, t.bits)
 		coefficients, rounded = append(coefficients, v), append(rounded, num(v))
 	}
 	return coefficients, t.worst(rounded)
+}
+
+// polynomial is that of remez or, where it has a zero, the one of remez for what that leaves.
+func (t *target) polynomial() []*big.Float {
+	if t.zero == 0 {
+		return t.remez()
+	}
+	factor := func(x *big.Float) *big.Float { return sub(num(1), quo(x, num(t.zero))) }
+	rest := *t
+	rest.f = func(x *big.Float) *big.Float { return quo(t.f(x), factor(x)) }
+	rest.weight = func(x *big.Float) *big.Float { return mul(t.weight(x), factor(x)) }
+	rest.degree--
+	c := append(rest.remez(), num(0))
+	for i := len(c) - 1; i > 0; i-- {
+		c[i] = sub(c[i], quo(c[i-1], num(t.zero)))
+	}
+	return c
 }
 
 func round(c *big.Float, bits int) float64 {
