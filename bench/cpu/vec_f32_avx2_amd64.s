@@ -13257,148 +13257,213 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
 	VPADDD       vecConstf32avx2<>+2144(SB), Y4, Y4
-	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y6
-	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y7
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
 	TESTQ        $0x0000003f, AX
 	JNE          ntskip
-	SUBQ         $+8, DX
+	SUBQ         $+16, DX
 	JLT          ntdone
 
 nt:
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y4, Y8
-	VPSRLD       $0x10, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPMULLD      Y5, Y8, Y8
-	VPSRLD       $0x0d, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPMULLD      Y6, Y8, Y8
-	VPSRLD       $0x10, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPSRLD       $0x01, Y8, Y8
-	VMOVUPS      (CX)(SI*1), Y9
-	VMOVUPS      (BX)(SI*1), Y10
-	VADDPS       Y10, Y9, Y9
-	VMULPS       vecConstf32avx2<>+288(SB), Y9, Y10
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
-	VMINPS       Y10, Y1, Y10
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y11
-	VMAXPS       Y11, Y0, Y11
-	VMULPS       Y11, Y11, Y11
-	VMULPS       Y11, Y11, Y11
-	VMAXPS       Y9, Y0, Y9
-	VFNMADD231PS Y11, Y10, Y9
-	VMULPS       Y2, Y9, Y9
-	VPCMPGTD     Y8, Y3, Y8
-	VANDNPS      Y9, Y8, Y9
-	VMOVNTPS     Y9, (AX)(SI*1)
-	VPADDD       Y7, Y4, Y4
-	ADDQ         $+32, SI
-	SUBQ         $+8, DX
+	VMOVUPS      (CX)(SI*1), Y5
+	VMOVUPS      32(CX)(SI*1), Y7
+	VMOVUPS      (BX)(SI*1), Y6
+	VMOVUPS      32(BX)(SI*1), Y8
+	VADDPS       Y6, Y5, Y5
+	VADDPS       Y8, Y7, Y7
+	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
+	VMULPS       vecConstf32avx2<>+288(SB), Y7, Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VMINPS       Y6, Y1, Y6
+	VMINPS       Y9, Y1, Y9
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y10
+	VMAXPS       Y8, Y0, Y8
+	VMAXPS       Y10, Y0, Y10
+	VMULPS       Y8, Y8, Y8
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y8, Y8, Y8
+	VMULPS       Y10, Y10, Y10
+	VMAXPS       Y5, Y0, Y5
+	VMAXPS       Y7, Y0, Y7
+	VFNMADD231PS Y8, Y6, Y5
+	VFNMADD231PS Y10, Y9, Y7
+	VMOVAPS      Y4, Y6
+	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y9
+	VPSRLD       $0x10, Y6, Y8
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2176(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2176(SB), Y9, Y9
+	VPSRLD       $0x0d, Y6, Y8
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2208(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2208(SB), Y9, Y9
+	VPSRLD       $0x10, Y6, Y8
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y10, Y9, Y9
+	VPSRLD       $0x01, Y6, Y6
+	VPSRLD       $0x01, Y9, Y9
+	VMULPS       Y2, Y5, Y5
+	VMULPS       Y2, Y7, Y7
+	VPCMPGTD     Y6, Y3, Y6
+	VPCMPGTD     Y9, Y3, Y8
+	VANDNPS      Y5, Y6, Y5
+	VANDNPS      Y7, Y8, Y7
+	VMOVNTPS     Y5, (AX)(SI*1)
+	VMOVNTPS     Y7, 32(AX)(SI*1)
+	VPADDD       vecConstf32avx2<>+2272(SB), Y4, Y4
+	ADDQ         $+64, SI
+	SUBQ         $+16, DX
 	JGE          nt
 
 ntdone:
-	ADDQ $+8, DX
+	ADDQ $+16, DX
 
 ntskip:
-	SUBQ $+8, DX
+	SUBQ $+16, DX
 	JLT  maindone
 
 main:
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y4, Y8
-	VPSRLD       $0x10, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPMULLD      Y5, Y8, Y8
-	VPSRLD       $0x0d, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPMULLD      Y6, Y8, Y8
-	VPSRLD       $0x10, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPSRLD       $0x01, Y8, Y8
-	VMOVUPS      (CX)(SI*1), Y9
-	VMOVUPS      (BX)(SI*1), Y10
-	VADDPS       Y10, Y9, Y9
-	VMULPS       vecConstf32avx2<>+288(SB), Y9, Y10
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
-	VMINPS       Y10, Y1, Y10
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y11
-	VMAXPS       Y11, Y0, Y11
-	VMULPS       Y11, Y11, Y11
-	VMULPS       Y11, Y11, Y11
-	VMAXPS       Y9, Y0, Y9
-	VFNMADD231PS Y11, Y10, Y9
-	VMULPS       Y2, Y9, Y9
-	VPCMPGTD     Y8, Y3, Y8
-	VANDNPS      Y9, Y8, Y9
-	VMOVUPS      Y9, (AX)(SI*1)
-	VPADDD       Y7, Y4, Y4
-	ADDQ         $+32, SI
-	SUBQ         $+8, DX
+	VMOVUPS      (CX)(SI*1), Y5
+	VMOVUPS      32(CX)(SI*1), Y7
+	VMOVUPS      (BX)(SI*1), Y6
+	VMOVUPS      32(BX)(SI*1), Y8
+	VADDPS       Y6, Y5, Y5
+	VADDPS       Y8, Y7, Y7
+	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
+	VMULPS       vecConstf32avx2<>+288(SB), Y7, Y8
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
+	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
+	VMINPS       Y6, Y1, Y6
+	VMINPS       Y9, Y1, Y9
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y10
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y10
+	VMAXPS       Y8, Y0, Y8
+	VMAXPS       Y10, Y0, Y10
+	VMULPS       Y8, Y8, Y8
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y8, Y8, Y8
+	VMULPS       Y10, Y10, Y10
+	VMAXPS       Y5, Y0, Y5
+	VMAXPS       Y7, Y0, Y7
+	VFNMADD231PS Y8, Y6, Y5
+	VFNMADD231PS Y10, Y9, Y7
+	VMOVAPS      Y4, Y6
+	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y9
+	VPSRLD       $0x10, Y6, Y8
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2176(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2176(SB), Y9, Y9
+	VPSRLD       $0x0d, Y6, Y8
+	VPSRLD       $0x0d, Y9, Y10
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y10, Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2208(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2208(SB), Y9, Y9
+	VPSRLD       $0x10, Y6, Y8
+	VPSRLD       $0x10, Y9, Y10
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y10, Y9, Y9
+	VPSRLD       $0x01, Y6, Y6
+	VPSRLD       $0x01, Y9, Y9
+	VMULPS       Y2, Y5, Y5
+	VMULPS       Y2, Y7, Y7
+	VPCMPGTD     Y6, Y3, Y6
+	VPCMPGTD     Y9, Y3, Y8
+	VANDNPS      Y5, Y6, Y5
+	VANDNPS      Y7, Y8, Y7
+	VMOVUPS      Y5, (AX)(SI*1)
+	VMOVUPS      Y7, 32(AX)(SI*1)
+	VPADDD       vecConstf32avx2<>+2272(SB), Y4, Y4
+	ADDQ         $+64, SI
+	SUBQ         $+16, DX
 	JGE          main
 
 maindone:
-	ADDQ $+8, DX
+	ADDQ $+16, DX
 	SUBQ $+8, DX
 	JLT  singledone
 
 single:
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y4, Y8
-	VPSRLD       $0x10, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPMULLD      Y5, Y8, Y8
-	VPSRLD       $0x0d, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPMULLD      Y6, Y8, Y8
-	VPSRLD       $0x10, Y8, Y9
-	VXORPS       Y9, Y8, Y8
-	VPSRLD       $0x01, Y8, Y8
-	VMOVUPS      (CX)(SI*1), Y9
-	VMOVUPS      (BX)(SI*1), Y10
-	VADDPS       Y10, Y9, Y9
-	VMULPS       vecConstf32avx2<>+288(SB), Y9, Y10
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
-	VMINPS       Y10, Y1, Y10
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y10, Y11
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y10, Y11
-	VMAXPS       Y11, Y0, Y11
-	VMULPS       Y11, Y11, Y11
-	VMULPS       Y11, Y11, Y11
-	VMAXPS       Y9, Y0, Y9
-	VFNMADD231PS Y11, Y10, Y9
-	VMULPS       Y2, Y9, Y9
-	VPCMPGTD     Y8, Y3, Y8
-	VANDNPS      Y9, Y8, Y9
-	VMOVUPS      Y9, (AX)(SI*1)
-	VPADDD       Y7, Y4, Y4
+	VMOVUPS      (CX)(SI*1), Y5
+	VMOVUPS      (BX)(SI*1), Y6
+	VADDPS       Y6, Y5, Y5
+	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
+	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
+	VMINPS       Y6, Y1, Y6
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y7
+	VMAXPS       Y7, Y0, Y7
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y7, Y7
+	VMAXPS       Y5, Y0, Y5
+	VFNMADD231PS Y7, Y6, Y5
+	VMOVAPS      Y4, Y6
+	VPSRLD       $0x10, Y6, Y7
+	VXORPS       Y7, Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2176(SB), Y6, Y6
+	VPSRLD       $0x0d, Y6, Y7
+	VXORPS       Y7, Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2208(SB), Y6, Y6
+	VPSRLD       $0x10, Y6, Y7
+	VXORPS       Y7, Y6, Y6
+	VPSRLD       $0x01, Y6, Y6
+	VMULPS       Y2, Y5, Y5
+	VPCMPGTD     Y6, Y3, Y6
+	VANDNPS      Y5, Y6, Y5
+	VMOVUPS      Y5, (AX)(SI*1)
+	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          single
@@ -13409,43 +13474,43 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), DI
 	SHLQ         $0x02, DX
 	SUBQ         DX, DI
-	VMOVUPS      (DI), Y8
+	VMOVUPS      (DI), Y5
 	PREFETCHT0   2048(CX)(SI*1)
-	VMOVAPS      Y4, Y9
-	VPSRLD       $0x10, Y9, Y10
-	VXORPS       Y10, Y9, Y9
-	VPMULLD      Y5, Y9, Y9
-	VPSRLD       $0x0d, Y9, Y5
-	VXORPS       Y5, Y9, Y9
-	VPMULLD      Y6, Y9, Y9
-	VPSRLD       $0x10, Y9, Y5
-	VXORPS       Y5, Y9, Y9
-	VPSRLD       $0x01, Y9, Y9
-	VMASKMOVPS   (CX)(SI*1), Y8, Y5
-	VMASKMOVPS   (BX)(SI*1), Y8, Y6
-	VADDPS       Y6, Y5, Y5
-	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
-	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
-	VMINPS       Y6, Y1, Y6
+	VMASKMOVPS   (CX)(SI*1), Y5, Y6
+	VMASKMOVPS   (BX)(SI*1), Y5, Y7
+	VADDPS       Y7, Y6, Y6
+	VMULPS       vecConstf32avx2<>+288(SB), Y6, Y7
+	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y7
+	VMINPS       Y7, Y1, Y7
 	VMOVAPS      vecConstf32avx2<>+1536(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y1
-	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y1
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y1
 	VMAXPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y1
 	VMULPS       Y1, Y1, Y1
-	VMAXPS       Y5, Y0, Y0
-	VFNMADD231PS Y1, Y6, Y0
+	VMAXPS       Y6, Y0, Y0
+	VFNMADD231PS Y1, Y7, Y0
+	VMOVAPS      Y4, Y1
+	VPSRLD       $0x10, Y1, Y6
+	VXORPS       Y6, Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2176(SB), Y1, Y1
+	VPSRLD       $0x0d, Y1, Y6
+	VXORPS       Y6, Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2208(SB), Y1, Y1
+	VPSRLD       $0x10, Y1, Y6
+	VXORPS       Y6, Y1, Y1
+	VPSRLD       $0x01, Y1, Y1
 	VMULPS       Y2, Y0, Y0
-	VPCMPGTD     Y9, Y3, Y1
+	VPCMPGTD     Y1, Y3, Y1
 	VANDNPS      Y0, Y1, Y0
-	VMASKMOVPS   Y0, Y8, (AX)(SI*1)
-	VPADDD       Y7, Y4, Y4
+	VMASKMOVPS   Y0, Y5, (AX)(SI*1)
+	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y4
 
 return:
 	VZEROUPPER

@@ -21,8 +21,8 @@ func (g *gen) dropout() {
 	g.dropoutOf("AddGeluDropout", 2, pins, held)
 }
 
-// dropoutOf does so with so many vectors at once: AVX-512, and half for AVX2. With what gelu needs in registers it comes
-// first.
+// dropoutOf does so with so many vectors at once: AVX-512, and half for AVX2, but for a gelu that takes few registers.
+// With what gelu needs in registers it comes first.
 func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) {
 	gelu, operands := pins != nil, "dst, src *S"
 	if gelu {
@@ -36,7 +36,8 @@ func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) 
 	}
 	g.pin(pins...)
 	g.hold(held...)
-	if !g.wide() {
+	lean := gelu && !g.wide() && g.size == 4 // see rooted
+	if !g.wide() && !lean {
 		unroll /= 2
 	}
 	scale := g.vector()
@@ -44,9 +45,21 @@ func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) 
 	least, counter := g.broadcastUint32("least"), g.broadcastUint32("at")
 	g.VPADDD(g.lanesOfWeyl(), counter, counter)
 	step := func(vectors int) konst { return konst(uint32(vectors * g.lanes() * weyl)) }
-	g.pin(multiply1, multiply2)
-	for u := 1; u <= unroll; u++ {
-		g.pin(step(u))
+	if !lean {
+		g.pin(multiply1, multiply2)
+		for u := 1; u <= unroll; u++ {
+			g.pin(step(u))
+		}
+	}
+	random := func(u int) reg.Register {
+		h := g.vector()
+		if u == 0 {
+			g.op("VMOVA", counter, h)
+		} else {
+			g.emit("VPADDD", step(u), counter, h)
+		}
+		g.mix(h)
+		return h
 	}
 	at := g.GP64()
 	g.XORQ(at, at)
@@ -56,13 +69,10 @@ func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) 
 		most := g.together(count)
 		xs := make([]reg.Register, count)
 		g.interleave(count, func(u int) {
-			h := g.vector()
-			if u == 0 {
-				g.op("VMOVA", counter, h)
-			} else {
-				g.emit("VPADDD", g.pinned[uint64(step(u))], counter, h)
+			var h reg.Register
+			if !lean {
+				h = random(u)
 			}
-			g.mix(h)
 			var x reg.Register = g.vector()
 			g.get(from(u), mask, x)
 			if gelu {
@@ -70,6 +80,9 @@ func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) 
 				g.get(g.row(y, at)(u), mask, z)
 				g.op("VADD", z, x, x)
 				x = g.geluOf(x)
+			}
+			if lean { // there are no registers for both at a time
+				h = random(u)
 			}
 			g.op("VMUL", scale, x, x)
 			g.keep(x, h, least)
@@ -80,7 +93,7 @@ func (g *gen) dropoutOf(name string, unroll int, pins []konst, held [][]uint64) 
 		for u := 0; most > 1 && u < count; u += most {
 			g.storePair(pair{v: xs[u : u+most]}, mask, nt, to(u))
 		}
-		g.VPADDD(g.pinned[uint64(step(count))], counter, counter)
+		g.emit("VPADDD", step(count), counter, counter)
 	}
 	for _, loop := range []struct {
 		name  string
@@ -117,9 +130,9 @@ func (g *gen) mix(h reg.Register) {
 		g.op("VXOR", t, h, h)
 	}
 	xorShift(16)
-	g.emit("VPMULLD", g.pinned[multiply1], h, h)
+	g.emit("VPMULLD", konst(multiply1), h, h)
 	xorShift(13)
-	g.emit("VPMULLD", g.pinned[multiply2], h, h)
+	g.emit("VPMULLD", konst(multiply2), h, h)
 	xorShift(16)
 	g.emit("VPSRLD", immediate(1), h, h)
 }
