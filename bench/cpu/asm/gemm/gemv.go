@@ -4,6 +4,8 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // gemvRows is the number of rows of B of a step of gemv.
@@ -31,14 +33,7 @@ func (t target) gemv(c *build.Context, name string, fetches bool) {
 	factor := func(p int) reg.VecPhysical { return t.V(gemvRows + p) }
 	sum := func(half, j int) reg.VecPhysical { return t.V(half*vecs + j) }
 	row := func(bases [2]reg.GPPhysical, p, disp int) Mem {
-		m := Mem{Base: bases[p/4], Disp: disp}
-		switch p % 4 {
-		case 1, 2:
-			m.Index, m.Scale = ldb, uint8(p%4)
-		case 3:
-			m.Index, m.Scale = ldb3, 1
-		}
-		return m
+		return simd.Nth(bases[p/4], ldb, ldb3, p%4, disp)
 	}
 	load := pick(t, c.VMOVUPS, c.VMOVUPD)
 	fma := pick(t, c.VFMADD231PS, c.VFMADD231PD)

@@ -4,6 +4,8 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // panelsAtOnce is how many panels of B gemvPanels walks at a time: as many streams as the hardware follows by
@@ -30,16 +32,6 @@ func (t target) gemvPanels(c *build.Context, name string, vecs int) {
 	sum := func(i int) reg.VecPhysical { return t.V(i) }
 	factor := t.V(panelsAtOnce * vecs)
 	width := vecs * t.Bytes
-	panel := func(p, j int) Mem {
-		m := Mem{Base: at, Disp: j * t.Bytes}
-		switch p {
-		case 1, 2:
-			m.Index, m.Scale = stride, uint8(p)
-		case 3:
-			m.Index, m.Scale = stride3, 1
-		}
-		return m
-	}
 	// group multiplies so many panels.
 	group := func(count int, label string) {
 		for i := range count * vecs {
@@ -58,7 +50,7 @@ func (t target) gemvPanels(c *build.Context, name string, vecs int) {
 		broadcast(Mem{Base: xAt}, factor)
 		for p := range count {
 			for j := range vecs {
-				fma(panel(p, j), factor, sum(p*vecs+j))
+				fma(simd.Nth(at, stride, stride3, p, j*t.Bytes), factor, sum(p*vecs+j))
 			}
 		}
 		c.ADDQ(U32(t.size), xAt)

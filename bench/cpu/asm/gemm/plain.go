@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // plainUnroll is the number of steps of k in the body of the loop.
@@ -135,14 +137,7 @@ func (u ukernel) plainTile(c *build.Context, rows, vecs int) {
 		c.LEAQ(Mem{Base: p.a[i-1], Index: p.lda, Scale: 4}, p.a[i])
 	}
 	rowOfA := func(i, n int) Mem {
-		m := Mem{Base: p.a[i/4], Disp: n * u.size}
-		switch i % 4 {
-		case 1, 2:
-			m.Index, m.Scale = p.lda, uint8(i%4)
-		case 3:
-			m.Index, m.Scale = p.lda3, 1
-		}
-		return m
+		return simd.Nth(p.a[i/4], p.lda, p.lda3, i%4, n*u.size)
 	}
 
 	c.MOVB(param(c, "add"), p.temp.As8())

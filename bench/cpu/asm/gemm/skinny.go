@@ -42,14 +42,7 @@ func (t target) skinny(c *build.Context, name string, skinnyRows int) {
 	fma := pick(t, c.VFMADD231PS, c.VFMADD231PD)
 	mask := []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
 	row := func(base reg.GPPhysical, p, j int) Mem {
-		m := Mem{Base: base, Disp: j * t.Bytes}
-		switch p {
-		case 1, 2:
-			m.Index, m.Scale = ldb, uint8(p)
-		case 3:
-			m.Index, m.Scale = ldb3, 1
-		}
-		return m
+		return simd.Nth(base, ldb, ldb3, p, j*t.Bytes)
 	}
 
 	get := func(from Mem, j int, to reg.VecPhysical) {

@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // direct says whether there is such a kernel: fp16 would have to add its sums up all the time.
@@ -128,18 +130,6 @@ type direct struct {
 // width is the number of columns of so many vectors of sums.
 func (s direct) width(count int) int { return count * s.Bytes / 4 }
 
-// nth is what lies i rows behind a base, up to three.
-func nth(base, ld, ld3 reg.GPPhysical, i, disp int) Mem {
-	m := Mem{Base: base, Disp: disp}
-	switch i {
-	case 1, 2:
-		m.Index, m.Scale = ld, uint8(i)
-	case 3:
-		m.Index, m.Scale = ld3, 1
-	}
-	return m
-}
-
 // interleave writes groups of so many vectors of columns to room. An element becomes as long as a sum, and
 // those of the other rows of its group are shifted beside it.
 func (s direct) interleave(count int) {
@@ -155,7 +145,7 @@ func (s direct) interleave(count int) {
 	s.Label(label)
 	for j := range count {
 		for i := range s.group {
-			row, r := nth(directA, directLDB, directLDB3, i, j*s.width(1)*s.size), s.V(i)
+			row, r := simd.Nth(directA, directLDB, directLDB3, i, j*s.width(1)*s.size), s.V(i)
 			if s.size == 1 {
 				s.VPMOVZXBD(row, r)
 			} else {
@@ -218,7 +208,7 @@ func (s direct) tiles(rows, count int, columns func()) {
 	}
 	for i := range rows {
 		f := s.factor[i%2]
-		s.spread(s.Context, nth(bases(directA)[i/half], directLDA, directLDA3, i%half, 0), f)
+		s.spread(s.Context, simd.Nth(bases(directA)[i/half], directLDA, directLDA3, i%half, 0), f)
 		if s.size == 1 {
 			s.VPXORD(f, s.flip, f)
 		}
@@ -236,7 +226,7 @@ func (s direct) tiles(rows, count int, columns func()) {
 	beyond(directTo, directLDC, directNext)
 	for i := range rows {
 		for j := range count {
-			s.VMOVDQU32(sum(i, j), nth(bases(directTo)[i/half], directLDC, directLDC3, i%half, j*s.Bytes))
+			s.VMOVDQU32(sum(i, j), simd.Nth(bases(directTo)[i/half], directLDC, directLDC3, i%half, j*s.Bytes))
 		}
 	}
 	s.MOVQ(directNext, directTo)

@@ -39,7 +39,7 @@ func (v vector) skinnyBlock(c *build.Context) {
 	factor := func(g int) reg.VecPhysical { return v.V((skinnyGroups+1)*skinnyVecs + g) }
 	lanes, flip := reg.Z26, reg.Z27
 	mask := []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}[:lines]
-	tile := func(j int) Mem { return nth(yAt, panel, panel3, j/vecs, j%vecs*v.Bytes) }
+	tile := func(j int) Mem { return simd.Nth(yAt, panel, panel3, j/vecs, j%vecs*v.Bytes) }
 
 	order := v.order(c)
 	function(c, v.dtype+"gemmSkinny"+camel(v.unit), "func(m, n, steps int, x, b *byte, ldb int, y *byte)")
@@ -81,9 +81,9 @@ func (v vector) skinnyBlock(c *build.Context) {
 	for p := 0; p < rowsB; p += 4 {
 		c.LEAQ(Mem{Base: base, Index: ldb, Scale: uint8(rowsB)}, ahead)
 		for line := range lines {
-			row := func(i int) Mem { return nth(base, ldb, ldb3, i, 64*line) }
+			row := func(i int) Mem { return simd.Nth(base, ldb, ldb3, i, 64*line) }
 			for i := range 4 {
-				c.PREFETCHT1(nth(ahead, ldb, ldb3, i, 64*line))
+				c.PREFETCHT1(simd.Nth(ahead, ldb, ldb3, i, 64*line))
 			}
 			if v.size == 1 {
 				v.quads(c, row, mask[line], lanes, flip, temp, func(j int) reg.VecPhysical { return block(p/4, 4*line+j) })

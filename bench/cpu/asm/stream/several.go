@@ -18,16 +18,7 @@ const (
 
 // streamAt addresses stream j of tensor base; R9 holds the stride, R10 three times that.
 func streamAt(base reg.Register, j, disp int) operand.Mem {
-	m := operand.Mem{Base: base, Disp: disp}
-	switch j {
-	case 1:
-		m.Index, m.Scale = reg.R9, 1
-	case 2:
-		m.Index, m.Scale = reg.R9, 2
-	case 3:
-		m.Index, m.Scale = reg.R10, 1
-	}
-	return m
+	return simd.Nth(base, reg.R9, reg.R10, j, disp)
 }
 
 func copyStreams(ctx *build.Context, isa simd.ISA) {
