@@ -57,6 +57,9 @@ func (ws *workspace) fastest(candidates []func() error) (int, error) {
 	byTime := func(a, b trial) int { return cmp.Compare(a.time, b.time) }
 	shortest := slices.MinFunc(trials, byTime).time
 	trials = slices.DeleteFunc(trials, func(t trial) bool { return float64(t.time) > trialNear*float64(shortest) })
+	if len(trials) == 1 {
+		return trials[0].candidate, nil
+	}
 	n := min(int(trialBatch/shortest)+1, trialMost)
 	for round := range trialRounds {
 		for i := range trials {

@@ -146,12 +146,14 @@ void wgmma(number (&d)[128], const Descriptor &a, const Descriptor &b) {
     constexpr int K = 32 / bytes;
     int first = emulated_now / 32 % 4 * 16;
     const Descriptor &a = *lanes[0].a, &b = *lanes[0].b;
+    number left[16][K], right[K];
+    for (int row = 0; row < 16; row++)
+      for (int k = 0; k < K; k++) left[row][k] = value(a.by_rows(first + row, k * bytes));
     for (int column = 0; column < 256; column++) {
-      number right[K];
       for (int k = 0; k < K; k++) right[k] = value(columns ? b.by_columns(column, k) : b.by_rows(column, k * bytes));
       for (int row = 0; row < 16; row++) {
         number &sum = lanes[row % 8 * 4 + column % 8 / 2].d[column / 8 * 4 + row / 8 * 2 + column % 2];
-        for (int k = 0; k < K; k++) sum += value(a.by_rows(first + row, k * bytes)) * right[k];
+        for (int k = 0; k < K; k++) sum += left[row][k] * right[k];
       }
     }
   });

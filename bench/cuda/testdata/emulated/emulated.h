@@ -416,7 +416,12 @@ inline float __uint_as_float(unsigned v) { return emulated_bits<float>(v); }
 inline float __int_as_float(int v) { return emulated_bits<float>(v); }
 inline long long __double_as_longlong(double v) { return emulated_bits<long long>(v); }
 inline double __longlong_as_double(long long v) { return emulated_bits<double>(v); }
-inline float emulated_half_to_float(unsigned short v) { return (float)emulated_bits<_Float16>(v); }
+// As (float) of a _Float16 does, which calls a function of the compiler's library.
+inline float emulated_half_to_float(unsigned short v) {
+  unsigned digits = (v & 0x7fffu) << 13;
+  float x = digits >= 31u << 23 ? emulated_bits<float>(digits | 0xffu << 23) : emulated_bits<float>(digits) * 0x1p112f;
+  return v >> 15 ? -x : x;
+}
 inline unsigned short emulated_float_to_half(float v) { return emulated_bits<unsigned short>((_Float16)v); }
 inline float emulated_e4m3_to_float(unsigned char v) {
   int exponent = v >> 3 & 15, digits = v & 7;
