@@ -1280,7 +1280,7 @@ TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1184(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
@@ -1295,134 +1295,246 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
+	PREFETCHT1   10304(CX)
 	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y6
-	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y7, Y0, Y7
-	VMOVAPS      Y1, Y4
-	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y7, Y8
-	VSUBPS       Y1, Y4, Y5
-	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y7, Y10
-	VMULPS       Y3, Y3, Y9
-	VMULPS       Y7, Y7, Y11
-	VADDPS       Y3, Y3, Y3
-	VADDPS       Y7, Y7, Y7
-	VFMADD213PS  Y3, Y9, Y5
-	VFMADD213PS  Y7, Y11, Y10
-	VPSLLD       $0x17, Y4, Y4
-	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
-	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
-	VFMADD213PS  Y3, Y4, Y5
-	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1440(SB), Y10, Y4
-	VDIVPS       Y3, Y5, Y5
-	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+1152(SB), Y6, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
-	VORPS        Y2, Y5, Y5
-	VORPS        Y3, Y10, Y10
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+1184(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMINPS       Y2, Y3, Y2
+	VMINPS       Y4, Y5, Y4
+	VMINPS       Y6, Y7, Y6
+	VMINPS       Y8, Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y4
+	VMAXPS       Y6, Y7, Y6
+	VMAXPS       Y8, Y9, Y8
+	VMOVAPS      Y1, Y3
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y10
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VFMADD231PS  Y5, Y2, Y3
+	VFMADD231PS  Y5, Y4, Y7
+	VFMADD231PS  Y5, Y6, Y10
+	VFMADD231PS  Y5, Y8, Y12
+	VSUBPS       Y1, Y3, Y5
+	VSUBPS       Y1, Y7, Y9
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y14
+	VFNMADD231PS Y14, Y5, Y2
+	VFNMADD231PS Y14, Y9, Y4
+	VFNMADD231PS Y14, Y11, Y6
+	VFNMADD231PS Y14, Y13, Y8
+	VMOVAPS      vecConstf32avx2<>+1312(SB), Y13
+	VMOVAPS      Y13, Y5
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1344(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1440(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VFMADD213PS  Y2, Y2, Y5
+	VFMADD213PS  Y4, Y4, Y9
+	VFMADD213PS  Y6, Y6, Y11
+	VFMADD213PS  Y8, Y8, Y13
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y12, Y12
+	VADDPS       Y3, Y3, Y2
+	VADDPS       Y7, Y7, Y4
+	VADDPS       Y10, Y10, Y6
+	VADDPS       Y12, Y12, Y8
+	VSUBPS       Y3, Y0, Y3
+	VSUBPS       Y7, Y0, Y7
+	VSUBPS       Y10, Y0, Y10
+	VSUBPS       Y12, Y0, Y12
+	VFMSUB213PS  Y3, Y2, Y5
+	VFMSUB213PS  Y7, Y4, Y9
+	VFMSUB213PS  Y10, Y6, Y11
+	VFMSUB213PS  Y12, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y6
+	VADDPS       Y6, Y5, Y2
+	VADDPS       Y6, Y9, Y3
+	VADDPS       Y6, Y11, Y4
+	VADDPS       Y6, Y13, Y6
+	VDIVPS       Y2, Y5, Y5
+	VDIVPS       Y3, Y9, Y9
+	VDIVPS       Y4, Y11, Y11
+	VDIVPS       Y6, Y13, Y13
 	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y11, 64(AX)
+	VMOVNTPS     Y13, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
 	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y6
-	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y7, Y0, Y7
-	VMOVAPS      Y1, Y4
-	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y7, Y8
-	VSUBPS       Y1, Y4, Y5
-	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y7, Y10
-	VMULPS       Y3, Y3, Y9
-	VMULPS       Y7, Y7, Y11
-	VADDPS       Y3, Y3, Y3
-	VADDPS       Y7, Y7, Y7
-	VFMADD213PS  Y3, Y9, Y5
-	VFMADD213PS  Y7, Y11, Y10
-	VPSLLD       $0x17, Y4, Y4
-	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
-	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
-	VFMADD213PS  Y3, Y4, Y5
-	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1440(SB), Y10, Y4
-	VDIVPS       Y3, Y5, Y5
-	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+1152(SB), Y6, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
-	VORPS        Y2, Y5, Y5
-	VORPS        Y3, Y10, Y10
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+1184(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMINPS       Y2, Y3, Y2
+	VMINPS       Y4, Y5, Y4
+	VMINPS       Y6, Y7, Y6
+	VMINPS       Y8, Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y4
+	VMAXPS       Y6, Y7, Y6
+	VMAXPS       Y8, Y9, Y8
+	VMOVAPS      Y1, Y3
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y10
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VFMADD231PS  Y5, Y2, Y3
+	VFMADD231PS  Y5, Y4, Y7
+	VFMADD231PS  Y5, Y6, Y10
+	VFMADD231PS  Y5, Y8, Y12
+	VSUBPS       Y1, Y3, Y5
+	VSUBPS       Y1, Y7, Y9
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y14
+	VFNMADD231PS Y14, Y5, Y2
+	VFNMADD231PS Y14, Y9, Y4
+	VFNMADD231PS Y14, Y11, Y6
+	VFNMADD231PS Y14, Y13, Y8
+	VMOVAPS      vecConstf32avx2<>+1312(SB), Y13
+	VMOVAPS      Y13, Y5
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1344(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1440(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VFMADD213PS  Y2, Y2, Y5
+	VFMADD213PS  Y4, Y4, Y9
+	VFMADD213PS  Y6, Y6, Y11
+	VFMADD213PS  Y8, Y8, Y13
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y12, Y12
+	VADDPS       Y3, Y3, Y2
+	VADDPS       Y7, Y7, Y4
+	VADDPS       Y10, Y10, Y6
+	VADDPS       Y12, Y12, Y8
+	VSUBPS       Y3, Y0, Y3
+	VSUBPS       Y7, Y0, Y7
+	VSUBPS       Y10, Y0, Y10
+	VSUBPS       Y12, Y0, Y12
+	VFMSUB213PS  Y3, Y2, Y5
+	VFMSUB213PS  Y7, Y4, Y9
+	VFMSUB213PS  Y10, Y6, Y11
+	VFMSUB213PS  Y12, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y6
+	VADDPS       Y6, Y5, Y2
+	VADDPS       Y6, Y9, Y3
+	VADDPS       Y6, Y11, Y4
+	VADDPS       Y6, Y13, Y6
+	VDIVPS       Y2, Y5, Y5
+	VDIVPS       Y3, Y9, Y9
+	VDIVPS       Y4, Y11, Y11
+	VDIVPS       Y6, Y13, Y13
 	VMOVNTPS     Y5, (AX)
-	VMOVNTPS     Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y11, 64(AX)
+	VMOVNTPS     Y13, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
 	PCALIGN $64
@@ -1430,29 +1542,28 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
-	VMINPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
-	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
-	VMULPS       Y3, Y3, Y6
-	VADDPS       Y3, Y3, Y3
-	VFMADD213PS  Y3, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
-	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
-	VDIVPS       Y3, Y5, Y5
-	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
-	VORPS        Y2, Y5, Y5
-	VMOVNTPS     Y5, (AX)
+	VMOVAPS      vecConstf32avx2<>+1184(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      Y1, Y3
+	VFMADD231PS  vecConstf32avx2<>+1248(SB), Y2, Y3
+	VSUBPS       Y1, Y3, Y4
+	VFNMADD231PS vecConstf32avx2<>+1280(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+1312(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y2, Y4
+	VFMADD213PS  Y2, Y2, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VADDPS       Y3, Y3, Y2
+	VSUBPS       Y3, Y0, Y3
+	VFMSUB213PS  Y3, Y2, Y4
+	VADDPS       vecConstf32avx2<>+1504(SB), Y4, Y2
+	VDIVPS       Y2, Y4, Y4
+	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1462,67 +1573,123 @@ ntsingledone:
 	ADDQ $+8, R8
 
 main:
-	SUBQ $+16, R8
+	SUBQ $+32, R8
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
 	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y6
-	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y7
-	VMINPS       Y3, Y0, Y3
-	VMINPS       Y7, Y0, Y7
-	VMOVAPS      Y1, Y4
-	VMOVAPS      Y1, Y8
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y7, Y8
-	VSUBPS       Y1, Y4, Y5
-	VSUBPS       Y1, Y8, Y9
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y7, Y10
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y7, Y10
-	VMULPS       Y3, Y3, Y9
-	VMULPS       Y7, Y7, Y11
-	VADDPS       Y3, Y3, Y3
-	VADDPS       Y7, Y7, Y7
-	VFMADD213PS  Y3, Y9, Y5
-	VFMADD213PS  Y7, Y11, Y10
-	VPSLLD       $0x17, Y4, Y4
-	VPSLLD       $0x17, Y8, Y8
-	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
-	VSUBPS       vecConstf32avx2<>+320(SB), Y8, Y7
-	VFMADD213PS  Y3, Y4, Y5
-	VFMADD213PS  Y7, Y8, Y10
-	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
-	VADDPS       vecConstf32avx2<>+1440(SB), Y10, Y4
-	VDIVPS       Y3, Y5, Y5
-	VDIVPS       Y4, Y10, Y10
-	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+1152(SB), Y6, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y10, Y10
-	VORPS        Y2, Y5, Y5
-	VORPS        Y3, Y10, Y10
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+1184(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMINPS       Y2, Y3, Y2
+	VMINPS       Y4, Y5, Y4
+	VMINPS       Y6, Y7, Y6
+	VMINPS       Y8, Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y4
+	VMAXPS       Y6, Y7, Y6
+	VMAXPS       Y8, Y9, Y8
+	VMOVAPS      Y1, Y3
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y10
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VFMADD231PS  Y5, Y2, Y3
+	VFMADD231PS  Y5, Y4, Y7
+	VFMADD231PS  Y5, Y6, Y10
+	VFMADD231PS  Y5, Y8, Y12
+	VSUBPS       Y1, Y3, Y5
+	VSUBPS       Y1, Y7, Y9
+	VSUBPS       Y1, Y10, Y11
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1280(SB), Y14
+	VFNMADD231PS Y14, Y5, Y2
+	VFNMADD231PS Y14, Y9, Y4
+	VFNMADD231PS Y14, Y11, Y6
+	VFNMADD231PS Y14, Y13, Y8
+	VMOVAPS      vecConstf32avx2<>+1312(SB), Y13
+	VMOVAPS      Y13, Y5
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1344(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1440(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
+	VFMADD213PS  Y14, Y2, Y5
+	VFMADD213PS  Y14, Y4, Y9
+	VFMADD213PS  Y14, Y6, Y11
+	VFMADD213PS  Y14, Y8, Y13
+	VFMADD213PS  Y2, Y2, Y5
+	VFMADD213PS  Y4, Y4, Y9
+	VFMADD213PS  Y6, Y6, Y11
+	VFMADD213PS  Y8, Y8, Y13
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y12, Y12
+	VADDPS       Y3, Y3, Y2
+	VADDPS       Y7, Y7, Y4
+	VADDPS       Y10, Y10, Y6
+	VADDPS       Y12, Y12, Y8
+	VSUBPS       Y3, Y0, Y3
+	VSUBPS       Y7, Y0, Y7
+	VSUBPS       Y10, Y0, Y10
+	VSUBPS       Y12, Y0, Y12
+	VFMSUB213PS  Y3, Y2, Y5
+	VFMSUB213PS  Y7, Y4, Y9
+	VFMSUB213PS  Y10, Y6, Y11
+	VFMSUB213PS  Y12, Y8, Y13
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y6
+	VADDPS       Y6, Y5, Y2
+	VADDPS       Y6, Y9, Y3
+	VADDPS       Y6, Y11, Y4
+	VADDPS       Y6, Y13, Y6
+	VDIVPS       Y2, Y5, Y5
+	VDIVPS       Y3, Y9, Y9
+	VDIVPS       Y4, Y11, Y11
+	VDIVPS       Y6, Y13, Y13
 	VMOVUPS      Y5, (AX)
-	VMOVUPS      Y10, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVUPS      Y9, 32(AX)
+	VMOVUPS      Y11, 64(AX)
+	VMOVUPS      Y13, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 	PCALIGN $64
@@ -1530,29 +1697,28 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VANDPS       vecConstf32avx2<>+32(SB), Y2, Y3
-	VMINPS       Y3, Y0, Y3
-	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y3, Y4
-	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
-	VMULPS       Y3, Y3, Y6
-	VADDPS       Y3, Y3, Y3
-	VFMADD213PS  Y3, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VSUBPS       vecConstf32avx2<>+320(SB), Y4, Y3
-	VFMADD213PS  Y3, Y4, Y5
-	VADDPS       vecConstf32avx2<>+1440(SB), Y5, Y3
-	VDIVPS       Y3, Y5, Y5
-	VANDPS       vecConstf32avx2<>+1152(SB), Y2, Y2
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y5
-	VORPS        Y2, Y5, Y5
-	VMOVUPS      Y5, (AX)
+	VMOVAPS      vecConstf32avx2<>+1184(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      Y1, Y3
+	VFMADD231PS  vecConstf32avx2<>+1248(SB), Y2, Y3
+	VSUBPS       Y1, Y3, Y4
+	VFNMADD231PS vecConstf32avx2<>+1280(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+1312(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y2, Y4
+	VFMADD213PS  Y2, Y2, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VADDPS       Y3, Y3, Y2
+	VSUBPS       Y3, Y0, Y3
+	VFMSUB213PS  Y3, Y2, Y4
+	VADDPS       vecConstf32avx2<>+1504(SB), Y4, Y2
+	VDIVPS       Y2, Y4, Y4
+	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -1567,29 +1733,28 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (CX), Y2, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y4
-	VMINPS       Y4, Y0, Y4
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  vecConstf32avx2<>+1216(SB), Y4, Y5
-	VSUBPS       Y1, Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+1248(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1312(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y4, Y6
-	VMULPS       Y4, Y4, Y7
-	VADDPS       Y4, Y4, Y4
-	VFMADD213PS  Y4, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VSUBPS       vecConstf32avx2<>+320(SB), Y5, Y4
-	VFMADD213PS  Y4, Y5, Y6
-	VADDPS       vecConstf32avx2<>+1440(SB), Y6, Y4
-	VDIVPS       Y4, Y6, Y6
-	VANDPS       vecConstf32avx2<>+1152(SB), Y3, Y3
-	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
-	VORPS        Y3, Y6, Y6
-	VMASKMOVPS   Y6, Y2, (AX)
+	VMOVAPS      vecConstf32avx2<>+1184(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVAPS      vecConstf32avx2<>+1216(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVAPS      Y1, Y4
+	VFMADD231PS  vecConstf32avx2<>+1248(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMADD231PS vecConstf32avx2<>+1280(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1312(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y3, Y5
+	VFMADD213PS  Y3, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VADDPS       Y4, Y4, Y3
+	VSUBPS       Y4, Y0, Y4
+	VFMSUB213PS  Y4, Y3, Y5
+	VADDPS       vecConstf32avx2<>+1504(SB), Y5, Y3
+	VDIVPS       Y3, Y5, Y5
+	VMASKMOVPS   Y5, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -1804,7 +1969,7 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -1843,16 +2008,11 @@ farloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -1879,6 +2039,11 @@ farloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -1950,16 +2115,11 @@ ntloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -1986,6 +2146,11 @@ ntloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -2036,14 +2201,14 @@ ntsingleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -2085,16 +2250,11 @@ mainloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -2121,6 +2281,11 @@ mainloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -2171,14 +2336,14 @@ singleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -2203,14 +2368,14 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
 	VMINPS       Y4, Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
 	VMAXPS       Y5, Y0, Y5
 	VMULPS       Y5, Y5, Y5
@@ -2236,10 +2401,8 @@ TEXT ·vecSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -2253,159 +2416,213 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+24, R8
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y6
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y6, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y7, Y7
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y8, Y6
-	VDIVPS       Y7, Y4, Y7
-	VDIVPS       Y11, Y8, Y11
-	VANDPS       Y5, Y7, Y7
-	VANDPS       Y6, Y11, Y11
-	VMOVNTPS     Y7, (AX)
-	VMOVNTPS     Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	PREFETCHT1   10304(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	SUBQ         $+24, R8
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R8
+	ADDQ $+24, R8
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+24, R8
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y6
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y6, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y7, Y7
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y8, Y6
-	VDIVPS       Y7, Y4, Y7
-	VDIVPS       Y11, Y8, Y11
-	VANDPS       Y5, Y7, Y7
-	VANDPS       Y6, Y11, Y11
-	VMOVNTPS     Y7, (AX)
-	VMOVNTPS     Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	SUBQ         $+24, R8
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R8
+	ADDQ $+24, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VDIVPS       Y7, Y4, Y7
-	VANDPS       Y5, Y7, Y7
-	VMOVNTPS     Y7, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -2415,94 +2632,120 @@ ntsingledone:
 	ADDQ $+8, R8
 
 main:
-	SUBQ $+16, R8
+	SUBQ $+24, R8
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y6
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y6, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y7, Y7
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y8, Y6
-	VDIVPS       Y7, Y4, Y7
-	VDIVPS       Y11, Y8, Y11
-	VANDPS       Y5, Y7, Y7
-	VANDPS       Y6, Y11, Y11
-	VMOVUPS      Y7, (AX)
-	VMOVUPS      Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y9, 32(AX)
+	VMOVUPS      Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	SUBQ         $+24, R8
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R8
+	ADDQ $+24, R8
 	SUBQ $+8, R8
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VDIVPS       Y7, Y4, Y7
-	VANDPS       Y5, Y7, Y7
-	VMOVUPS      Y7, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -2514,31 +2757,29 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y4
+	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y4, Y5
-	VMAXPS       Y5, Y1, Y6
-	VMINPS       Y6, Y0, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y3, Y7, Y8
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  Y2, Y6, Y8
-	VMULPS       Y6, Y8, Y8
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
-	VPERMPS      Y6, Y7, Y6
-	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VFMADD213PS  Y6, Y6, Y8
-	VADDPS       Y2, Y8, Y8
-	VCMPPS       $0x06, Y1, Y5, Y6
-	VDIVPS       Y8, Y5, Y8
-	VANDPS       Y6, Y8, Y8
-	VMASKMOVPS   Y8, Y4, (AX)
+	VMASKMOVPS   (CX), Y2, Y3
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMINPS       Y3, Y4, Y4
+	VMOVAPS      Y1, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y4, Y6
+	VFMADD213PS  Y0, Y4, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VDIVPS       Y6, Y3, Y6
+	VMASKMOVPS   Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -3711,7 +3952,7 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y1
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SUBQ         R10, DX
@@ -3762,16 +4003,11 @@ farloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -3798,6 +4034,11 @@ farloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -3878,16 +4119,11 @@ ntloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -3914,6 +4150,11 @@ ntloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -3967,14 +4208,14 @@ ntsingleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -4025,16 +4266,11 @@ mainloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -4061,6 +4297,11 @@ mainloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -4114,14 +4355,14 @@ singleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -4149,14 +4390,14 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
 	VMINPS       Y4, Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
 	VMAXPS       Y5, Y0, Y5
 	VMULPS       Y5, Y5, Y5
@@ -4185,10 +4426,8 @@ TEXT ·vecAddSiluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SUBQ         R10, DX
@@ -4204,172 +4443,231 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R10
+	SUBQ  $+24, R10
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
 	PREFETCHT1   10240(R8)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y6
-	VMOVUPS      (R8), Y5
-	VMOVUPS      32(R8), Y7
+	PREFETCHT1   10304(CX)
+	PREFETCHT1   10304(R8)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      (R8), Y3
+	VMOVUPS      32(R8), Y5
+	VMOVUPS      64(R8), Y7
+	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
 	VADDPS       Y7, Y6, Y6
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y6, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y7
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y7, Y8
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y8
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y8, Y8
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y7, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y7, Y7
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y7, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y8
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y8, Y8
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y6, Y7
-	VDIVPS       Y8, Y4, Y8
-	VDIVPS       Y11, Y6, Y11
-	VANDPS       Y5, Y8, Y8
-	VANDPS       Y7, Y11, Y11
-	VMOVNTPS     Y8, (AX)
-	VMOVNTPS     Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	ADDQ         $+96, R8
+	SUBQ         $+24, R10
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R10
+	ADDQ $+24, R10
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R10
+	SUBQ  $+24, R10
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y6
-	VMOVUPS      (R8), Y5
-	VMOVUPS      32(R8), Y7
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      (R8), Y3
+	VMOVUPS      32(R8), Y5
+	VMOVUPS      64(R8), Y7
+	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
 	VADDPS       Y7, Y6, Y6
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y6, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y7
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y7, Y8
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y8
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y8, Y8
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y7, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y7, Y7
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y7, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y8
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y8, Y8
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y6, Y7
-	VDIVPS       Y8, Y4, Y8
-	VDIVPS       Y11, Y6, Y11
-	VANDPS       Y5, Y8, Y8
-	VANDPS       Y7, Y11, Y11
-	VMOVNTPS     Y8, (AX)
-	VMOVNTPS     Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	ADDQ         $+96, R8
+	SUBQ         $+24, R10
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R10
+	ADDQ $+24, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      (R8), Y5
-	VADDPS       Y5, Y4, Y4
-	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VDIVPS       Y7, Y4, Y7
-	VANDPS       Y5, Y7, Y7
-	VMOVNTPS     Y7, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      (R8), Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4380,101 +4678,129 @@ ntsingledone:
 	ADDQ $+8, R10
 
 main:
-	SUBQ $+16, R10
+	SUBQ $+24, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y6
-	VMOVUPS      (R8), Y5
-	VMOVUPS      32(R8), Y7
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      (R8), Y3
+	VMOVUPS      32(R8), Y5
+	VMOVUPS      64(R8), Y7
+	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
 	VADDPS       Y7, Y6, Y6
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y6, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y7
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y7, Y8
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y8
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y8, Y8
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y7, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y7, Y7
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y7, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y8
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y8, Y8
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y6, Y7
-	VDIVPS       Y8, Y4, Y8
-	VDIVPS       Y11, Y6, Y11
-	VANDPS       Y5, Y8, Y8
-	VANDPS       Y7, Y11, Y11
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y9, 32(AX)
+	VMOVUPS      Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	ADDQ         $+96, R8
+	SUBQ         $+24, R10
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R10
+	ADDQ $+24, R10
 	SUBQ $+8, R10
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      (R8), Y5
-	VADDPS       Y5, Y4, Y4
-	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VDIVPS       Y7, Y4, Y7
-	VANDPS       Y5, Y7, Y7
-	VMOVUPS      Y7, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      (R8), Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4487,33 +4813,31 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y4
+	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y4, Y5
-	VMASKMOVPS   (R8), Y4, Y6
-	VADDPS       Y6, Y5, Y5
-	VMAXPS       Y5, Y1, Y6
-	VMINPS       Y6, Y0, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y3, Y7, Y8
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  Y2, Y6, Y8
-	VMULPS       Y6, Y8, Y8
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
-	VPERMPS      Y6, Y7, Y6
-	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VFMADD213PS  Y6, Y6, Y8
-	VADDPS       Y2, Y8, Y8
-	VCMPPS       $0x06, Y1, Y5, Y6
-	VDIVPS       Y8, Y5, Y8
-	VANDPS       Y6, Y8, Y8
-	VMASKMOVPS   Y8, Y4, (AX)
+	VMASKMOVPS   (CX), Y2, Y3
+	VMASKMOVPS   (R8), Y2, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMINPS       Y3, Y4, Y4
+	VMOVAPS      Y1, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y4, Y6
+	VFMADD213PS  Y0, Y4, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VDIVPS       Y6, Y3, Y6
+	VMASKMOVPS   Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -4535,10 +4859,8 @@ TEXT ·vecSiluMulF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SUBQ         R10, DX
@@ -4554,172 +4876,231 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R10
+	SUBQ  $+24, R10
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
 	PREFETCHT1   10240(R8)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y6
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y6, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y7, Y7
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y8, Y6
-	VDIVPS       Y7, Y4, Y7
-	VDIVPS       Y11, Y8, Y11
-	VANDPS       Y5, Y7, Y7
-	VANDPS       Y6, Y11, Y11
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y5
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y5, Y11, Y11
-	VMOVNTPS     Y7, (AX)
-	VMOVNTPS     Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	PREFETCHT1   10304(CX)
+	PREFETCHT1   10304(R8)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	VMOVUPS      64(R8), Y4
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y9, Y9
+	VMULPS       Y4, Y13, Y13
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	ADDQ         $+96, R8
+	SUBQ         $+24, R10
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R10
+	ADDQ $+24, R10
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R10
+	SUBQ  $+24, R10
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y6
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y6, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y7, Y7
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y8, Y6
-	VDIVPS       Y7, Y4, Y7
-	VDIVPS       Y11, Y8, Y11
-	VANDPS       Y5, Y7, Y7
-	VANDPS       Y6, Y11, Y11
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y5
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y5, Y11, Y11
-	VMOVNTPS     Y7, (AX)
-	VMOVNTPS     Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	VMOVUPS      64(R8), Y4
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y9, Y9
+	VMULPS       Y4, Y13, Y13
+	VMOVNTPS     Y6, (AX)
+	VMOVNTPS     Y9, 32(AX)
+	VMOVNTPS     Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	ADDQ         $+96, R8
+	SUBQ         $+24, R10
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R10
+	ADDQ $+24, R10
 	SUBQ $+8, R10
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VDIVPS       Y7, Y4, Y7
-	VANDPS       Y5, Y7, Y7
-	VMOVUPS      (R8), Y4
-	VMULPS       Y4, Y7, Y7
-	VMOVNTPS     Y7, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVUPS      (R8), Y2
+	VMULPS       Y2, Y5, Y5
+	VMOVNTPS     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4730,101 +5111,129 @@ ntsingledone:
 	ADDQ $+8, R10
 
 main:
-	SUBQ $+16, R10
+	SUBQ $+24, R10
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VMAXPS       Y4, Y1, Y5
-	VMAXPS       Y8, Y1, Y9
-	VMINPS       Y5, Y0, Y5
-	VMINPS       Y9, Y0, Y9
-	VMOVAPS      Y3, Y6
-	VMOVAPS      Y3, Y10
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y9, Y10
-	VSUBPS       Y3, Y6, Y7
-	VSUBPS       Y3, Y10, Y11
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y11, Y9
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y11, Y9
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y9, Y11
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y9, Y11
-	VFMADD213PS  Y2, Y5, Y7
-	VFMADD213PS  Y2, Y9, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y5, Y6, Y5
-	VPERMPS      Y9, Y10, Y9
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y10, Y10
-	VPADDD       Y6, Y5, Y5
-	VPADDD       Y10, Y9, Y9
-	VFMADD213PS  Y5, Y5, Y7
-	VFMADD213PS  Y9, Y9, Y11
-	VADDPS       Y2, Y7, Y7
-	VADDPS       Y2, Y11, Y11
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VCMPPS       $0x06, Y1, Y8, Y6
-	VDIVPS       Y7, Y4, Y7
-	VDIVPS       Y11, Y8, Y11
-	VANDPS       Y5, Y7, Y7
-	VANDPS       Y6, Y11, Y11
-	VMOVUPS      (R8), Y4
-	VMOVUPS      32(R8), Y5
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y5, Y11, Y11
-	VMOVUPS      Y7, (AX)
-	VMOVUPS      Y11, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	ADDQ         $+64, R8
-	SUBQ         $+16, R10
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	VMOVUPS      64(R8), Y4
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y9, Y9
+	VMULPS       Y4, Y13, Y13
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y9, 32(AX)
+	VMOVUPS      Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+96, CX
+	ADDQ         $+96, R8
+	SUBQ         $+24, R10
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R10
+	ADDQ $+24, R10
 	SUBQ $+8, R10
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMAXPS       Y4, Y1, Y5
-	VMINPS       Y5, Y0, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VCMPPS       $0x06, Y1, Y4, Y5
-	VDIVPS       Y7, Y4, Y7
-	VANDPS       Y5, Y7, Y7
-	VMOVUPS      (R8), Y4
-	VMULPS       Y4, Y7, Y7
-	VMOVUPS      Y7, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVUPS      (R8), Y2
+	VMULPS       Y2, Y5, Y5
+	VMOVUPS      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -4837,33 +5246,31 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R11
 	SHLQ         $0x02, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y4
+	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y4, Y5
-	VMAXPS       Y5, Y1, Y6
-	VMINPS       Y6, Y0, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y6, Y7
-	VSUBPS       Y3, Y7, Y8
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y8, Y6
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y8, Y6
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y6, Y8
-	VFMADD213PS  Y2, Y6, Y8
-	VMULPS       Y6, Y8, Y8
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y6
-	VPERMPS      Y6, Y7, Y6
-	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VFMADD213PS  Y6, Y6, Y8
-	VADDPS       Y2, Y8, Y8
-	VCMPPS       $0x06, Y1, Y5, Y6
-	VDIVPS       Y8, Y5, Y8
-	VANDPS       Y6, Y8, Y8
-	VMASKMOVPS   (R8), Y4, Y5
-	VMULPS       Y5, Y8, Y8
-	VMASKMOVPS   Y8, Y4, (AX)
+	VMASKMOVPS   (CX), Y2, Y3
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMINPS       Y3, Y4, Y4
+	VMOVAPS      Y1, Y5
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y4, Y6
+	VFMADD213PS  Y0, Y4, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y0, Y6, Y6
+	VDIVPS       Y6, Y3, Y6
+	VMASKMOVPS   (R8), Y2, Y3
+	VMULPS       Y3, Y6, Y6
+	VMASKMOVPS   Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -6130,7 +6537,7 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+320(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+1856(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2048(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -6158,10 +6565,10 @@ farloop:
 	VMINPS       Y9, Y3, Y9
 	VMULPS       Y5, Y5, Y6
 	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y10, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
 	VADDPS       Y2, Y7, Y6
@@ -6170,10 +6577,10 @@ farloop:
 	VSUBPS       Y2, Y12, Y13
 	VSUBPS       Y10, Y7, Y10
 	VSUBPS       Y13, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS       Y10, Y7, Y7
@@ -6227,10 +6634,10 @@ ntloop:
 	VMINPS       Y9, Y3, Y9
 	VMULPS       Y5, Y5, Y6
 	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y10, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
 	VADDPS       Y2, Y7, Y6
@@ -6239,10 +6646,10 @@ ntloop:
 	VSUBPS       Y2, Y12, Y13
 	VSUBPS       Y10, Y7, Y10
 	VSUBPS       Y13, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS       Y10, Y7, Y7
@@ -6286,14 +6693,14 @@ ntsingleloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y3, Y5
 	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y7
 	VADDPS       Y2, Y7, Y6
 	VSUBPS       Y2, Y6, Y8
 	VSUBPS       Y8, Y7, Y8
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y8, Y7
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y8, Y7
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y8, Y7
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      vecConstf32avx2<>+96(SB), Y8
@@ -6330,10 +6737,10 @@ mainloop:
 	VMINPS       Y9, Y3, Y9
 	VMULPS       Y5, Y5, Y6
 	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y10, Y11
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y10, Y11
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y9, Y11, Y11
 	VADDPS       Y2, Y7, Y6
@@ -6342,10 +6749,10 @@ mainloop:
 	VSUBPS       Y2, Y12, Y13
 	VSUBPS       Y10, Y7, Y10
 	VSUBPS       Y13, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y10, Y7
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS       Y10, Y7, Y7
@@ -6389,14 +6796,14 @@ singleloop:
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
 	VMINPS       Y5, Y3, Y5
 	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y7
 	VADDPS       Y2, Y7, Y6
 	VSUBPS       Y2, Y6, Y8
 	VSUBPS       Y8, Y7, Y8
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y8, Y7
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y8, Y7
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y8, Y7
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      vecConstf32avx2<>+96(SB), Y8
@@ -6427,14 +6834,14 @@ singledone:
 	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
 	VMINPS       Y6, Y3, Y6
 	VMULPS       Y6, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y7, Y8
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y7, Y8
 	VMULPS       Y6, Y8, Y8
 	VADDPS       Y2, Y8, Y7
 	VSUBPS       Y2, Y7, Y9
 	VSUBPS       Y9, Y8, Y9
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y9, Y8
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS       Y9, Y8, Y8
 	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
@@ -6466,10 +6873,8 @@ TEXT ·vecSigmoidF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1792(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1824(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+320(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -6483,149 +6888,255 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y7
-	VMINPS       Y4, Y0, Y4
-	VMINPS       Y7, Y0, Y7
-	VMAXPS       Y4, Y1, Y4
-	VMAXPS       Y7, Y1, Y7
-	VMOVAPS      Y3, Y5
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y8
-	VSUBPS       Y3, Y5, Y6
-	VSUBPS       Y3, Y8, Y9
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y7, Y9
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y7, Y9, Y9
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
-	VPERMPS      Y4, Y5, Y4
-	VPERMPS      Y7, Y8, Y7
-	VPSLLD       $0x14, Y5, Y5
-	VPSLLD       $0x14, Y8, Y8
-	VPADDD       Y5, Y4, Y4
-	VPADDD       Y8, Y7, Y7
-	VFMADD213PS  Y4, Y4, Y6
-	VFMADD213PS  Y7, Y7, Y9
-	VADDPS       Y2, Y6, Y6
-	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y6, Y2, Y6
-	VDIVPS       Y9, Y2, Y9
+	PREFETCHT1   10304(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y4
+	VMAXPS       Y8, Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y9
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y6
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMINPS       Y2, Y5, Y2
+	VMINPS       Y3, Y6, Y3
+	VMINPS       Y4, Y7, Y4
+	VMINPS       Y8, Y9, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y9
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y2, Y5
+	VFNMADD231PS Y6, Y3, Y7
+	VFNMADD231PS Y6, Y4, Y9
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y2
+	VFNMSUB231PS Y14, Y8, Y3
+	VFNMSUB231PS Y14, Y10, Y4
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y2
+	VFNMADD231PS Y14, Y8, Y3
+	VFNMADD231PS Y14, Y10, Y4
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y8
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y2, Y6
+	VFMADD213PS  Y0, Y3, Y8
+	VFMADD213PS  Y0, Y4, Y10
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y9, Y10, Y10
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y8, Y8
+	VADDPS       Y0, Y10, Y10
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y0, Y6
+	VDIVPS       Y8, Y0, Y8
+	VDIVPS       Y10, Y0, Y10
+	VDIVPS       Y13, Y0, Y13
 	VMOVNTPS     Y6, (AX)
-	VMOVNTPS     Y9, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVNTPS     Y8, 32(AX)
+	VMOVNTPS     Y10, 64(AX)
+	VMOVNTPS     Y13, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y7
-	VMINPS       Y4, Y0, Y4
-	VMINPS       Y7, Y0, Y7
-	VMAXPS       Y4, Y1, Y4
-	VMAXPS       Y7, Y1, Y7
-	VMOVAPS      Y3, Y5
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y8
-	VSUBPS       Y3, Y5, Y6
-	VSUBPS       Y3, Y8, Y9
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y7, Y9
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y7, Y9, Y9
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
-	VPERMPS      Y4, Y5, Y4
-	VPERMPS      Y7, Y8, Y7
-	VPSLLD       $0x14, Y5, Y5
-	VPSLLD       $0x14, Y8, Y8
-	VPADDD       Y5, Y4, Y4
-	VPADDD       Y8, Y7, Y7
-	VFMADD213PS  Y4, Y4, Y6
-	VFMADD213PS  Y7, Y7, Y9
-	VADDPS       Y2, Y6, Y6
-	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y6, Y2, Y6
-	VDIVPS       Y9, Y2, Y9
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y4
+	VMAXPS       Y8, Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y9
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y6
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMINPS       Y2, Y5, Y2
+	VMINPS       Y3, Y6, Y3
+	VMINPS       Y4, Y7, Y4
+	VMINPS       Y8, Y9, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y9
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y2, Y5
+	VFNMADD231PS Y6, Y3, Y7
+	VFNMADD231PS Y6, Y4, Y9
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y2
+	VFNMSUB231PS Y14, Y8, Y3
+	VFNMSUB231PS Y14, Y10, Y4
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y2
+	VFNMADD231PS Y14, Y8, Y3
+	VFNMADD231PS Y14, Y10, Y4
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y8
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y2, Y6
+	VFMADD213PS  Y0, Y3, Y8
+	VFMADD213PS  Y0, Y4, Y10
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y9, Y10, Y10
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y8, Y8
+	VADDPS       Y0, Y10, Y10
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y0, Y6
+	VDIVPS       Y8, Y0, Y8
+	VDIVPS       Y10, Y0, Y10
+	VDIVPS       Y13, Y0, Y13
 	VMOVNTPS     Y6, (AX)
-	VMOVNTPS     Y9, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVNTPS     Y8, 32(AX)
+	VMOVNTPS     Y10, 64(AX)
+	VMOVNTPS     Y13, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMINPS       Y4, Y0, Y4
-	VMAXPS       Y4, Y1, Y4
-	VMOVAPS      Y3, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
-	VSUBPS       Y3, Y5, Y6
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  Y2, Y4, Y6
-	VMULPS       Y4, Y6, Y6
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
-	VPERMPS      Y4, Y5, Y4
-	VPSLLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VADDPS       Y2, Y6, Y6
-	VDIVPS       Y6, Y2, Y6
-	VMOVNTPS     Y6, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMOVAPS      Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y3
+	VSUBPS       Y1, Y3, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y4, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y2, Y4
+	VFMADD213PS  Y0, Y2, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y4
+	VADDPS       Y0, Y4, Y4
+	VDIVPS       Y4, Y0, Y4
+	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6635,88 +7146,141 @@ ntsingledone:
 	ADDQ $+8, R8
 
 main:
-	SUBQ $+16, R8
+	SUBQ $+32, R8
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y7
-	VMINPS       Y4, Y0, Y4
-	VMINPS       Y7, Y0, Y7
-	VMAXPS       Y4, Y1, Y4
-	VMAXPS       Y7, Y1, Y7
-	VMOVAPS      Y3, Y5
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y7, Y8
-	VSUBPS       Y3, Y5, Y6
-	VSUBPS       Y3, Y8, Y9
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y9, Y7
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y9, Y7
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y9
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y7, Y9
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y7, Y9
-	VFMADD213PS  Y2, Y4, Y6
-	VFMADD213PS  Y2, Y7, Y9
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y7, Y9, Y9
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
-	VPERMPS      Y4, Y5, Y4
-	VPERMPS      Y7, Y8, Y7
-	VPSLLD       $0x14, Y5, Y5
-	VPSLLD       $0x14, Y8, Y8
-	VPADDD       Y5, Y4, Y4
-	VPADDD       Y8, Y7, Y7
-	VFMADD213PS  Y4, Y4, Y6
-	VFMADD213PS  Y7, Y7, Y9
-	VADDPS       Y2, Y6, Y6
-	VADDPS       Y2, Y9, Y9
-	VDIVPS       Y6, Y2, Y6
-	VDIVPS       Y9, Y2, Y9
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y9
+	VMOVAPS      Y9, Y3
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y4
+	VMAXPS       Y8, Y9, Y8
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y9
+	VMOVAPS      Y9, Y5
+	VMOVAPS      Y9, Y6
+	VMOVAPS      Y9, Y7
+	VMOVAPS      Y9, Y9
+	VMINPS       Y2, Y5, Y2
+	VMINPS       Y3, Y6, Y3
+	VMINPS       Y4, Y7, Y4
+	VMINPS       Y8, Y9, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y7
+	VMOVAPS      Y1, Y9
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y2, Y5
+	VFNMADD231PS Y6, Y3, Y7
+	VFNMADD231PS Y6, Y4, Y9
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y7, Y8
+	VSUBPS       Y1, Y9, Y10
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y2
+	VFNMSUB231PS Y14, Y8, Y3
+	VFNMSUB231PS Y14, Y10, Y4
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y2
+	VFNMADD231PS Y14, Y8, Y3
+	VFNMADD231PS Y14, Y10, Y4
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y8
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y2, Y6
+	VFMADD213PS  Y14, Y3, Y8
+	VFMADD213PS  Y14, Y4, Y10
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y2, Y6
+	VFMADD213PS  Y0, Y3, Y8
+	VFMADD213PS  Y0, Y4, Y10
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y9, Y10, Y10
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y8, Y8
+	VADDPS       Y0, Y10, Y10
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y0, Y6
+	VDIVPS       Y8, Y0, Y8
+	VDIVPS       Y10, Y0, Y10
+	VDIVPS       Y13, Y0, Y13
 	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y9, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMOVUPS      Y8, 32(AX)
+	VMOVUPS      Y10, 64(AX)
+	VMOVUPS      Y13, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMINPS       Y4, Y0, Y4
-	VMAXPS       Y4, Y1, Y4
-	VMOVAPS      Y3, Y5
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
-	VSUBPS       Y3, Y5, Y6
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y4, Y6
-	VFMADD213PS  Y2, Y4, Y6
-	VMULPS       Y4, Y6, Y6
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y4
-	VPERMPS      Y4, Y5, Y4
-	VPSLLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VADDPS       Y2, Y6, Y6
-	VDIVPS       Y6, Y2, Y6
-	VMOVUPS      Y6, (AX)
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMOVAPS      Y1, Y3
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y3
+	VSUBPS       Y1, Y3, Y4
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y4, Y2
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y2, Y4
+	VFMADD213PS  Y0, Y2, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y4
+	VADDPS       Y0, Y4, Y4
+	VDIVPS       Y4, Y0, Y4
+	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6728,29 +7292,29 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y4
+	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y4, Y5
-	VMINPS       Y5, Y0, Y5
-	VMAXPS       Y5, Y1, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS vecConstf32avx2<>+128(SB), Y5, Y6
-	VSUBPS       Y3, Y6, Y7
-	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y7, Y5
-	VFNMADD231PS vecConstf32avx2<>+192(SB), Y7, Y5
-	VMOVAPS      vecConstf32avx2<>+224(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+256(SB), Y5, Y7
-	VFMADD213PS  vecConstf32avx2<>+288(SB), Y5, Y7
-	VFMADD213PS  Y2, Y5, Y7
-	VMULPS       Y5, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y5
-	VPERMPS      Y5, Y6, Y5
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VFMADD213PS  Y5, Y5, Y7
-	VADDPS       Y2, Y7, Y7
-	VDIVPS       Y7, Y2, Y7
-	VMASKMOVPS   Y7, Y4, (AX)
+	VMASKMOVPS   (CX), Y2, Y3
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y0, Y5
+	VMASKMOVPS   Y5, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -7366,7 +7930,7 @@ next:
 // func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
-	VBROADCASTSS vecConstf32avx2<>+2016(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -7374,7 +7938,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
 	MOVQ         y+16(FP), DI
 	VBROADCASTSS scale+72(FP), Y2
 	VMULPS       vecConstf32avx2<>+128(SB), Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -7430,7 +7994,7 @@ addmaxsingledone:
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
 	VMASKMOVPS (DI)(R11*1), Y4, Y6
 	VADDPS     Y6, Y5, Y5
-	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -7443,7 +8007,7 @@ addmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -7498,10 +8062,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -7536,10 +8100,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -7581,8 +8145,8 @@ addalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -7608,7 +8172,7 @@ addalonesingledone:
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
 	VMASKMOVPS  (DI)(R11*1), Y7, Y9
 	VADDPS      Y9, Y8, Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -7619,8 +8183,8 @@ addalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -7644,7 +8208,7 @@ addrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -7703,10 +8267,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -7747,10 +8311,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -7798,8 +8362,8 @@ addntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -7827,7 +8391,7 @@ addntsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -7838,8 +8402,8 @@ addntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -7898,10 +8462,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -7942,10 +8506,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -7993,8 +8557,8 @@ addinsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8022,7 +8586,7 @@ addinsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8033,8 +8597,8 @@ addinsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8108,7 +8672,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -8121,7 +8685,7 @@ plainmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8160,10 +8724,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -8194,10 +8758,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -8234,8 +8798,8 @@ plainalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8259,7 +8823,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -8268,8 +8832,8 @@ plainalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8293,7 +8857,7 @@ plainrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8336,10 +8900,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -8376,10 +8940,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -8422,8 +8986,8 @@ plainntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8449,7 +9013,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8458,8 +9022,8 @@ plainntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8502,10 +9066,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -8542,10 +9106,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -8588,8 +9152,8 @@ plaininsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8615,7 +9179,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8624,8 +9188,8 @@ plaininsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8988,7 +9552,7 @@ return:
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+2080(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+2272(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -9227,10 +9791,10 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+2048(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2048(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2048(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2240(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2240(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2240(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2240(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -9264,7 +9828,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y0, Y0
 
@@ -9296,10 +9860,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+2016(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -9333,7 +9897,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPS (DX)(R8*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2048(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -9349,7 +9913,7 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         26624(R9), R10
 	DECQ         SI
@@ -9382,10 +9946,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -9414,10 +9978,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -9452,8 +10016,8 @@ expsingle:
 	VADDPS      Y1, Y9, Y10
 	VSUBPS      Y1, Y10, Y11
 	VSUBPS      Y11, Y9, Y11
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y11, Y9
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VMULPS      Y11, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
@@ -9475,7 +10039,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPS  (R9)(R8*1), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2048(SB), Y11
+	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
 	VBLENDVPS   Y9, Y10, Y11, Y10
 	VMAXPS      Y10, Y3, Y3
 	VMASKMOVPS  (DX)(R8*1), Y9, Y10
@@ -9484,8 +10048,8 @@ expsingledone:
 	VADDPS      Y1, Y10, Y11
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+1952(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+1984(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y12, Y10, Y10
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
@@ -9513,8 +10077,8 @@ expdone:
 	VADDPS       Y1, Y6, Y4
 	VSUBPS       Y1, Y4, Y7
 	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
@@ -9655,7 +10219,7 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -9780,7 +10344,7 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -10208,7 +10772,7 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -10376,7 +10940,7 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2112(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -13090,11 +13654,11 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
-	VPADDD       vecConstf32avx2<>+2144(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+2176(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2272(SB), Y6
+	VPADDD       vecConstf32avx2<>+2336(SB), Y2, Y2
+	VBROADCASTSS vecConstf32avx2<>+2368(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -13248,7 +13812,7 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVQ         n+24(FP), DX
 	MOVQ         y+16(FP), BX
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1504(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y1
 	VBROADCASTSS scale+32(FP), Y2
 	MOVL         least+36(FP), SI
 	VMOVD        SI, X3
@@ -13256,7 +13820,7 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
-	VPADDD       vecConstf32avx2<>+2144(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2336(SB), Y4, Y4
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -13279,10 +13843,8 @@ nt:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y6, Y1, Y6
 	VMINPS       Y9, Y1, Y9
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y8
@@ -13295,6 +13857,8 @@ nt:
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y10
 	VMAXPS       Y8, Y0, Y8
@@ -13308,19 +13872,19 @@ nt:
 	VFNMADD231PS Y8, Y6, Y5
 	VFNMADD231PS Y10, Y9, Y7
 	VMOVAPS      Y4, Y6
-	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y9
+	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2176(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2176(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2368(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2368(SB), Y9, Y9
 	VPSRLD       $0x0d, Y6, Y8
 	VPSRLD       $0x0d, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2208(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2208(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2400(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2400(SB), Y9, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
@@ -13335,7 +13899,7 @@ nt:
 	VANDNPS      Y7, Y8, Y7
 	VMOVNTPS     Y5, (AX)(SI*1)
 	VMOVNTPS     Y7, 32(AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2272(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2464(SB), Y4, Y4
 	ADDQ         $+64, SI
 	SUBQ         $+16, DX
 	JGE          nt
@@ -13361,10 +13925,8 @@ main:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y6, Y1, Y6
 	VMINPS       Y9, Y1, Y9
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y8
@@ -13377,6 +13939,8 @@ main:
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y10
 	VMAXPS       Y8, Y0, Y8
@@ -13390,19 +13954,19 @@ main:
 	VFNMADD231PS Y8, Y6, Y5
 	VFNMADD231PS Y10, Y9, Y7
 	VMOVAPS      Y4, Y6
-	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y9
+	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2176(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2176(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2368(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2368(SB), Y9, Y9
 	VPSRLD       $0x0d, Y6, Y8
 	VPSRLD       $0x0d, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2208(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2208(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2400(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2400(SB), Y9, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
@@ -13417,7 +13981,7 @@ main:
 	VANDNPS      Y7, Y8, Y7
 	VMOVUPS      Y5, (AX)(SI*1)
 	VMOVUPS      Y7, 32(AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2272(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2464(SB), Y4, Y4
 	ADDQ         $+64, SI
 	SUBQ         $+16, DX
 	JGE          main
@@ -13435,14 +13999,14 @@ single:
 	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
 	VMINPS       Y6, Y1, Y6
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y7
 	VMAXPS       Y7, Y0, Y7
 	VMULPS       Y7, Y7, Y7
@@ -13452,10 +14016,10 @@ single:
 	VMOVAPS      Y4, Y6
 	VPSRLD       $0x10, Y6, Y7
 	VXORPS       Y7, Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2176(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2368(SB), Y6, Y6
 	VPSRLD       $0x0d, Y6, Y7
 	VXORPS       Y7, Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2208(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2400(SB), Y6, Y6
 	VPSRLD       $0x10, Y6, Y7
 	VXORPS       Y7, Y6, Y6
 	VPSRLD       $0x01, Y6, Y6
@@ -13463,7 +14027,7 @@ single:
 	VPCMPGTD     Y6, Y3, Y6
 	VANDNPS      Y5, Y6, Y5
 	VMOVUPS      Y5, (AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          single
@@ -13482,14 +14046,14 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y6, Y7
 	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y7
 	VMINPS       Y7, Y1, Y7
-	VMOVAPS      vecConstf32avx2<>+1536(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y7, Y1
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y1
 	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y1
 	VMAXPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y1
@@ -13499,10 +14063,10 @@ singledone:
 	VMOVAPS      Y4, Y1
 	VPSRLD       $0x10, Y1, Y6
 	VXORPS       Y6, Y1, Y1
-	VPMULLD      vecConstf32avx2<>+2176(SB), Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2368(SB), Y1, Y1
 	VPSRLD       $0x0d, Y1, Y6
 	VXORPS       Y6, Y1, Y1
-	VPMULLD      vecConstf32avx2<>+2208(SB), Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2400(SB), Y1, Y1
 	VPSRLD       $0x10, Y1, Y6
 	VXORPS       Y6, Y1, Y1
 	VPSRLD       $0x01, Y1, Y1
@@ -13510,7 +14074,7 @@ singledone:
 	VPCMPGTD     Y1, Y3, Y1
 	VANDNPS      Y0, Y1, Y0
 	VMASKMOVPS   Y0, Y5, (AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2240(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y4
 
 return:
 	VZEROUPPER
@@ -15193,70 +15757,70 @@ DATA vecConstf32avx2<>+1200(SB)/4, $0x41200000
 DATA vecConstf32avx2<>+1204(SB)/4, $0x41200000
 DATA vecConstf32avx2<>+1208(SB)/4, $0x41200000
 DATA vecConstf32avx2<>+1212(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1216(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1220(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1224(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1228(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1232(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1236(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1240(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1244(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1248(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1252(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1256(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1260(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1264(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1268(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1272(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1276(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1280(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1284(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1288(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1292(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1296(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1300(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1304(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1308(SB)/4, $0x3db5f604
-DATA vecConstf32avx2<>+1312(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1316(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1320(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1324(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1328(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1332(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1336(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1340(SB)/4, $0x3e8913b5
-DATA vecConstf32avx2<>+1344(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1348(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1352(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1356(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1360(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1364(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1368(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1372(SB)/4, $0x3f2aab3a
-DATA vecConstf32avx2<>+1376(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1380(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1384(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1388(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1392(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1396(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1400(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1404(SB)/4, $0x3faaaa58
-DATA vecConstf32avx2<>+1408(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1412(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1416(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1420(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1424(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1428(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1432(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1436(SB)/4, $0x3fffffff
-DATA vecConstf32avx2<>+1440(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1444(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1448(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1452(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1456(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1460(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1464(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1468(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1216(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1220(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1224(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1228(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1232(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1236(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1240(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1244(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1248(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1252(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1256(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1260(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1264(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1268(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1272(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1276(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1280(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1284(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1288(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1292(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1296(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1300(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1304(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1308(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1312(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1316(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1320(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1324(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1328(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1332(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1336(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1340(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1344(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1348(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1352(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1356(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1360(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1364(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1368(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1372(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1376(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1380(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1384(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1388(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1392(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1396(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1400(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1404(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1408(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1412(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1416(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1420(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1424(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1428(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1432(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1436(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1440(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1444(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1448(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1452(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1456(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1460(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1464(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1468(SB)/4, $0x3f7fffff
 DATA vecConstf32avx2<>+1472(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1476(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1480(SB)/4, $0x00000000
@@ -15265,207 +15829,255 @@ DATA vecConstf32avx2<>+1488(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1492(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1496(SB)/4, $0x00000000
 DATA vecConstf32avx2<>+1500(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1504(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1508(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1512(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1516(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1520(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1524(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1528(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1532(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1536(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1540(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1544(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1548(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1552(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1556(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1560(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1564(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1568(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1572(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1576(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1580(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1584(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1588(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1592(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1596(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1600(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1604(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1608(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1612(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1616(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1620(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1624(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1628(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1632(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1636(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1640(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1644(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1648(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1652(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1656(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1660(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1664(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1668(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1672(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1676(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1680(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1684(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1688(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1692(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1696(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1700(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1704(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1708(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1712(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1716(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1720(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1724(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1728(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1732(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1736(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1740(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1744(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1748(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1752(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1756(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1760(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1764(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1768(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1772(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1776(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1780(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1784(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1788(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1792(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1796(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1800(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1804(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1808(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1812(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1816(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1820(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1824(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1828(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1832(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1836(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1840(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1844(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1848(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1852(SB)/4, $0xc2ae0000
-DATA vecConstf32avx2<>+1856(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1860(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1864(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1868(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1872(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1876(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1880(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1884(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+1888(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1892(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1896(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1900(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1904(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1908(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1912(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1916(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+1920(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1924(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1928(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1932(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1936(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1940(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1944(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1948(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+1952(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1956(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1960(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1964(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1968(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1972(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1976(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1980(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+1984(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+1988(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+1992(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+1996(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2000(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2004(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2008(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2012(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2016(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2020(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2024(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2028(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2032(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2036(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2040(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2044(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2048(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2052(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2056(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2060(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2064(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2068(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2072(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2076(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2080(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2084(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2088(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2092(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2096(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2100(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2104(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2108(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2112(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2116(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2120(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2124(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2128(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2132(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2136(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2140(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2144(SB)/4, $0x9e3779b9
-DATA vecConstf32avx2<>+2148(SB)/4, $0x3c6ef372
-DATA vecConstf32avx2<>+2152(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx2<>+2156(SB)/4, $0x78dde6e4
-DATA vecConstf32avx2<>+2160(SB)/4, $0x1715609d
-DATA vecConstf32avx2<>+2164(SB)/4, $0xb54cda56
-DATA vecConstf32avx2<>+2168(SB)/4, $0x5384540f
-DATA vecConstf32avx2<>+2172(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2176(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2180(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2184(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2188(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2192(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2196(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2200(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2204(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2208(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2212(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2216(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2220(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2224(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2228(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2232(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2236(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2240(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2244(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2248(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2252(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2256(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2260(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2264(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2268(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2272(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2276(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2280(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2284(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2288(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2292(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2296(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2300(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2304
+DATA vecConstf32avx2<>+1504(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1508(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1512(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1516(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1520(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1524(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1528(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1532(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1536(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1540(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1544(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1548(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1552(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1556(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1560(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1564(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1568(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1572(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1576(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1580(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1584(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1588(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1592(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1596(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1600(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1604(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1608(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1612(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1616(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1620(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1624(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1628(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1632(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1636(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1640(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1644(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1648(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1652(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1656(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1660(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1664(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1668(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1672(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1676(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1680(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1684(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1688(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1692(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1696(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1700(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1704(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1708(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1712(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1716(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1720(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1724(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1728(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1732(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1736(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1740(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1744(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1748(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1752(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1756(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1760(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1764(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1768(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1772(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1776(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1780(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1784(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1788(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1792(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1796(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1800(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1804(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1808(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1812(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1816(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1820(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1824(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1828(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1832(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1836(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1840(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1844(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1848(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1852(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+1856(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1860(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1864(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1868(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1872(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1876(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1880(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1884(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+1888(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1892(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1896(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1900(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1904(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1908(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1912(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1916(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+1920(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1924(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1928(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1932(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1936(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1940(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1944(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1948(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+1952(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1956(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1960(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1964(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1968(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1972(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1976(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1980(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+1984(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+1988(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+1992(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+1996(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2000(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2004(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2008(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2012(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2016(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2020(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2024(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2028(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2032(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2036(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2040(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2044(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2048(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2052(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2056(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2060(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2064(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2068(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2072(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2076(SB)/4, $0x41207f57
+DATA vecConstf32avx2<>+2080(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2084(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2088(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2092(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2096(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2100(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2104(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2108(SB)/4, $0xbdd2d3e8
+DATA vecConstf32avx2<>+2112(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2116(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2120(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2124(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2128(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2132(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2136(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2140(SB)/4, $0xc0135761
+DATA vecConstf32avx2<>+2144(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2148(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2152(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2156(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2160(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2164(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2168(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2172(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2176(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2180(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2184(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2188(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2192(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2196(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2200(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2204(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2208(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2212(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2216(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2220(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2224(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2228(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2232(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2236(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2240(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2244(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2248(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2252(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2256(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2260(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2264(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2268(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2272(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2276(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2280(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2284(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2288(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2292(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2296(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2300(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2304(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2308(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2312(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2316(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2320(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2324(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2328(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2332(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2336(SB)/4, $0x9e3779b9
+DATA vecConstf32avx2<>+2340(SB)/4, $0x3c6ef372
+DATA vecConstf32avx2<>+2344(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx2<>+2348(SB)/4, $0x78dde6e4
+DATA vecConstf32avx2<>+2352(SB)/4, $0x1715609d
+DATA vecConstf32avx2<>+2356(SB)/4, $0xb54cda56
+DATA vecConstf32avx2<>+2360(SB)/4, $0x5384540f
+DATA vecConstf32avx2<>+2364(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2368(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2372(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2376(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2380(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2384(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2388(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2392(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2396(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2400(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2404(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2408(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2412(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2416(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2420(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2424(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2428(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2432(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2436(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2440(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2444(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2448(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2452(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2456(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2460(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2464(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2468(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2472(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2476(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2480(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2484(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2488(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2492(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2496
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -1619,7 +1619,7 @@ TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+1888(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
@@ -1641,63 +1641,61 @@ row:
 farloop:
 	PREFETCHT1   10240(CX)
 	VMOVUPD      (CX), Y2
-	VMOVUPD      32(CX), Y6
-	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y7, Y0, Y7
-	VMOVAPD      Y1, Y4
-	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y7, Y8
-	VSUBPD       Y1, Y4, Y5
-	VSUBPD       Y1, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y7, Y10
-	VMULPD       Y3, Y3, Y9
-	VMULPD       Y7, Y7, Y11
-	VADDPD       Y3, Y3, Y3
-	VADDPD       Y7, Y7, Y7
-	VFMADD213PD  Y3, Y9, Y5
-	VFMADD213PD  Y7, Y11, Y10
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y8, Y8
-	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
-	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
-	VFMADD213PD  Y3, Y4, Y5
-	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+2304(SB), Y10, Y4
-	VDIVPD       Y3, Y5, Y5
-	VDIVPD       Y4, Y10, Y10
-	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1856(SB), Y6, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
-	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y10
-	VORPD        Y2, Y5, Y5
-	VORPD        Y3, Y10, Y10
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMINPD       Y4, Y5, Y4
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y4
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y4, Y6
+	VSUBPD       Y1, Y3, Y5
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y2
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y7, Y4
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y4, Y7
+	VFMADD213PD  Y2, Y2, Y5
+	VFMADD213PD  Y4, Y4, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VADDPD       Y3, Y3, Y2
+	VADDPD       Y6, Y6, Y4
+	VSUBPD       Y3, Y0, Y3
+	VSUBPD       Y6, Y0, Y6
+	VFMSUB213PD  Y3, Y2, Y5
+	VFMSUB213PD  Y6, Y4, Y7
+	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y2
+	VADDPD       vecConstf64avx2<>+2368(SB), Y7, Y3
+	VDIVPD       Y2, Y5, Y5
+	VDIVPD       Y3, Y7, Y7
 	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y10, 32(AX)
+	VMOVNTPD     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -1718,63 +1716,61 @@ nt:
 ntloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVUPD      32(CX), Y6
-	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y7, Y0, Y7
-	VMOVAPD      Y1, Y4
-	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y7, Y8
-	VSUBPD       Y1, Y4, Y5
-	VSUBPD       Y1, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y7, Y10
-	VMULPD       Y3, Y3, Y9
-	VMULPD       Y7, Y7, Y11
-	VADDPD       Y3, Y3, Y3
-	VADDPD       Y7, Y7, Y7
-	VFMADD213PD  Y3, Y9, Y5
-	VFMADD213PD  Y7, Y11, Y10
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y8, Y8
-	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
-	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
-	VFMADD213PD  Y3, Y4, Y5
-	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+2304(SB), Y10, Y4
-	VDIVPD       Y3, Y5, Y5
-	VDIVPD       Y4, Y10, Y10
-	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1856(SB), Y6, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
-	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y10
-	VORPD        Y2, Y5, Y5
-	VORPD        Y3, Y10, Y10
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMINPD       Y4, Y5, Y4
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y4
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y4, Y6
+	VSUBPD       Y1, Y3, Y5
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y2
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y7, Y4
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y4, Y7
+	VFMADD213PD  Y2, Y2, Y5
+	VFMADD213PD  Y4, Y4, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VADDPD       Y3, Y3, Y2
+	VADDPD       Y6, Y6, Y4
+	VSUBPD       Y3, Y0, Y3
+	VSUBPD       Y6, Y0, Y6
+	VFMSUB213PD  Y3, Y2, Y5
+	VFMSUB213PD  Y6, Y4, Y7
+	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y2
+	VADDPD       vecConstf64avx2<>+2368(SB), Y7, Y3
+	VDIVPD       Y2, Y5, Y5
+	VDIVPD       Y3, Y7, Y7
 	VMOVNTPD     Y5, (AX)
-	VMOVNTPD     Y10, 32(AX)
+	VMOVNTPD     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -1789,34 +1785,33 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
-	VMINPD       Y3, Y0, Y3
-	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
-	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
-	VMULPD       Y3, Y3, Y6
-	VADDPD       Y3, Y3, Y3
-	VFMADD213PD  Y3, Y6, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
-	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
-	VDIVPD       Y3, Y5, Y5
-	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
-	VORPD        Y2, Y5, Y5
-	VMOVNTPD     Y5, (AX)
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      Y1, Y3
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VSUBPD       Y1, Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y4
+	VFMADD213PD  Y2, Y2, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VADDPD       Y3, Y3, Y2
+	VSUBPD       Y3, Y0, Y3
+	VFMSUB213PD  Y3, Y2, Y4
+	VADDPD       vecConstf64avx2<>+2368(SB), Y4, Y2
+	VDIVPD       Y2, Y4, Y4
+	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -1833,63 +1828,61 @@ main:
 mainloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVUPD      32(CX), Y6
-	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
-	VMINPD       Y3, Y0, Y3
-	VMINPD       Y7, Y0, Y7
-	VMOVAPD      Y1, Y4
-	VMOVAPD      Y1, Y8
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y7, Y8
-	VSUBPD       Y1, Y4, Y5
-	VSUBPD       Y1, Y8, Y9
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y10
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y7, Y10
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y7, Y10
-	VMULPD       Y3, Y3, Y9
-	VMULPD       Y7, Y7, Y11
-	VADDPD       Y3, Y3, Y3
-	VADDPD       Y7, Y7, Y7
-	VFMADD213PD  Y3, Y9, Y5
-	VFMADD213PD  Y7, Y11, Y10
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y8, Y8
-	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
-	VSUBPD       vecConstf64avx2<>+512(SB), Y8, Y7
-	VFMADD213PD  Y3, Y4, Y5
-	VFMADD213PD  Y7, Y8, Y10
-	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
-	VADDPD       vecConstf64avx2<>+2304(SB), Y10, Y4
-	VDIVPD       Y3, Y5, Y5
-	VDIVPD       Y4, Y10, Y10
-	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+1856(SB), Y6, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
-	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y10
-	VORPD        Y2, Y5, Y5
-	VORPD        Y3, Y10, Y10
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMINPD       Y4, Y5, Y4
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y4
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y4, Y6
+	VSUBPD       Y1, Y3, Y5
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y2
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y7, Y4
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y4, Y7
+	VFMADD213PD  Y2, Y2, Y5
+	VFMADD213PD  Y4, Y4, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VADDPD       Y3, Y3, Y2
+	VADDPD       Y6, Y6, Y4
+	VSUBPD       Y3, Y0, Y3
+	VSUBPD       Y6, Y0, Y6
+	VFMSUB213PD  Y3, Y2, Y5
+	VFMSUB213PD  Y6, Y4, Y7
+	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y2
+	VADDPD       vecConstf64avx2<>+2368(SB), Y7, Y3
+	VDIVPD       Y2, Y5, Y5
+	VDIVPD       Y3, Y7, Y7
 	VMOVUPD      Y5, (AX)
-	VMOVUPD      Y10, 32(AX)
+	VMOVUPD      Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -1904,34 +1897,33 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VANDPD       vecConstf64avx2<>+32(SB), Y2, Y3
-	VMINPD       Y3, Y0, Y3
-	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y3, Y4
-	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y5, Y3
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
-	VMULPD       Y3, Y3, Y6
-	VADDPD       Y3, Y3, Y3
-	VFMADD213PD  Y3, Y6, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VSUBPD       vecConstf64avx2<>+512(SB), Y4, Y3
-	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       vecConstf64avx2<>+2304(SB), Y5, Y3
-	VDIVPD       Y3, Y5, Y5
-	VANDPD       vecConstf64avx2<>+1856(SB), Y2, Y2
-	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y5
-	VORPD        Y2, Y5, Y5
-	VMOVUPD      Y5, (AX)
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      Y1, Y3
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VSUBPD       Y1, Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y4
+	VFMADD213PD  Y2, Y2, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VADDPD       Y3, Y3, Y2
+	VSUBPD       Y3, Y0, Y3
+	VFMSUB213PD  Y3, Y2, Y4
+	VADDPD       vecConstf64avx2<>+2368(SB), Y4, Y2
+	VDIVPD       Y2, Y4, Y4
+	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -1946,34 +1938,33 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (CX), Y2, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
-	VMINPD       Y4, Y0, Y4
-	VMOVAPD      Y1, Y5
-	VFMADD231PD  vecConstf64avx2<>+1920(SB), Y4, Y5
-	VSUBPD       Y1, Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+1952(SB), Y6, Y4
-	VMOVAPD      vecConstf64avx2<>+1984(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2016(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y6
-	VMULPD       Y4, Y4, Y7
-	VADDPD       Y4, Y4, Y4
-	VFMADD213PD  Y4, Y7, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VSUBPD       vecConstf64avx2<>+512(SB), Y5, Y4
-	VFMADD213PD  Y4, Y5, Y6
-	VADDPD       vecConstf64avx2<>+2304(SB), Y6, Y4
-	VDIVPD       Y4, Y6, Y6
-	VANDPD       vecConstf64avx2<>+1856(SB), Y3, Y3
-	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y6
-	VORPD        Y3, Y6, Y6
-	VMASKMOVPD   Y6, Y2, (AX)
+	VMOVAPD      vecConstf64avx2<>+1888(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMOVAPD      vecConstf64avx2<>+1920(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVAPD      Y1, Y4
+	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y3, Y5
+	VFMADD213PD  Y3, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VADDPD       Y4, Y4, Y3
+	VSUBPD       Y4, Y0, Y4
+	VFMSUB213PD  Y4, Y3, Y5
+	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y3
+	VDIVPD       Y3, Y5, Y5
+	VMASKMOVPD   Y5, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -2189,7 +2180,7 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2400(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -2217,10 +2208,8 @@ farloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
@@ -2241,10 +2230,10 @@ farloop:
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
@@ -2265,6 +2254,8 @@ farloop:
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -2334,10 +2325,8 @@ ntloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
@@ -2358,10 +2347,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
@@ -2382,6 +2371,8 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -2441,8 +2432,7 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
@@ -2453,8 +2443,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
@@ -2465,6 +2455,7 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -2509,10 +2500,8 @@ mainloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
@@ -2533,10 +2522,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
@@ -2557,6 +2546,8 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -2616,8 +2607,7 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
@@ -2628,8 +2618,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
@@ -2640,6 +2630,7 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -2678,8 +2669,7 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
@@ -2690,8 +2680,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
@@ -2702,6 +2692,7 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
@@ -2741,10 +2732,8 @@ TEXT ·vecSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -2764,60 +2753,60 @@ row:
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y6
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y6, Y7
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y6, Y7, Y7
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y7, Y7
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y8, Y6
-	VDIVPD       Y7, Y4, Y7
-	VDIVPD       Y11, Y8, Y11
-	VANDPD       Y5, Y7, Y7
-	VANDPD       Y6, Y11, Y11
-	VMOVNTPD     Y7, (AX)
-	VMOVNTPD     Y11, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2837,60 +2826,60 @@ nt:
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y6
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y6, Y7
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y6, Y7, Y7
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y7, Y7
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y8, Y6
-	VDIVPD       Y7, Y4, Y7
-	VDIVPD       Y11, Y8, Y11
-	VANDPD       Y5, Y7, Y7
-	VANDPD       Y6, Y11, Y11
-	VMOVNTPD     Y7, (AX)
-	VMOVNTPD     Y11, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -2904,33 +2893,33 @@ ntdone:
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VDIVPD       Y7, Y4, Y7
-	VANDPD       Y5, Y7, Y7
-	VMOVNTPD     Y7, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -2946,60 +2935,60 @@ main:
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y6
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y6, Y7
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y6, Y7, Y7
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y7, Y7
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y8, Y6
-	VDIVPD       Y7, Y4, Y7
-	VDIVPD       Y11, Y8, Y11
-	VANDPD       Y5, Y7, Y7
-	VANDPD       Y6, Y11, Y11
-	VMOVUPD      Y7, (AX)
-	VMOVUPD      Y11, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -3013,33 +3002,33 @@ maindone:
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VDIVPD       Y7, Y4, Y7
-	VANDPD       Y5, Y7, Y7
-	VMOVUPD      Y7, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -3051,35 +3040,35 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y4
+	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPD   (CX), Y4, Y5
-	VMAXPD       Y5, Y1, Y6
-	VMINPD       Y6, Y0, Y6
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y3, Y7, Y8
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  Y2, Y6, Y8
-	VFMADD213PD  Y2, Y6, Y8
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y2, Y8, Y8
-	VCMPPD       $0x06, Y1, Y5, Y6
-	VDIVPD       Y8, Y5, Y8
-	VANDPD       Y6, Y8, Y8
-	VMASKMOVPD   Y8, Y4, (AX)
+	VMASKMOVPD   (CX), Y2, Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y3, Y4, Y4
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
+	VSUBPD       Y1, Y5, Y6
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  Y0, Y4, Y6
+	VFMADD213PD  Y0, Y4, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VDIVPD       Y6, Y3, Y6
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -4253,7 +4242,7 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         ldy+40(FP), R9
 	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2400(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SUBQ         R10, DX
@@ -4288,10 +4277,8 @@ farloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
@@ -4312,10 +4299,10 @@ farloop:
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
@@ -4336,6 +4323,8 @@ farloop:
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -4410,10 +4399,8 @@ ntloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
@@ -4434,10 +4421,10 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
@@ -4458,6 +4445,8 @@ ntloop:
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -4520,8 +4509,7 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
@@ -4532,8 +4520,8 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
@@ -4544,6 +4532,7 @@ ntsingleloop:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -4593,10 +4582,8 @@ mainloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
@@ -4617,10 +4604,10 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
@@ -4641,6 +4628,8 @@ mainloop:
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -4703,8 +4692,7 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
@@ -4715,8 +4703,8 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
@@ -4727,6 +4715,7 @@ singleloop:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -4768,8 +4757,7 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
@@ -4780,8 +4768,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
@@ -4792,6 +4780,7 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
@@ -4834,10 +4823,8 @@ TEXT ·vecAddSiluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SUBQ         R10, DX
@@ -4860,64 +4847,64 @@ row:
 farloop:
 	PREFETCHT1   10240(CX)
 	PREFETCHT1   10240(R8)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y6
-	VMOVUPD      (R8), Y5
-	VMOVUPD      32(R8), Y7
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVUPD      (R8), Y3
+	VMOVUPD      32(R8), Y5
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y6, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y7
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y7, Y8
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y7, Y7
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y7, Y8, Y8
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y8, Y8
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y6, Y7
-	VDIVPD       Y8, Y4, Y8
-	VDIVPD       Y11, Y6, Y11
-	VANDPD       Y5, Y8, Y8
-	VANDPD       Y7, Y11, Y11
-	VMOVNTPD     Y8, (AX)
-	VMOVNTPD     Y11, 32(AX)
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -4938,64 +4925,64 @@ nt:
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y6
-	VMOVUPD      (R8), Y5
-	VMOVUPD      32(R8), Y7
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVUPD      (R8), Y3
+	VMOVUPD      32(R8), Y5
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y6, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y7
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y7, Y8
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y7, Y7
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y7, Y8, Y8
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y8, Y8
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y6, Y7
-	VDIVPD       Y8, Y4, Y8
-	VDIVPD       Y11, Y6, Y11
-	VANDPD       Y5, Y8, Y8
-	VANDPD       Y7, Y11, Y11
-	VMOVNTPD     Y8, (AX)
-	VMOVNTPD     Y11, 32(AX)
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5010,35 +4997,35 @@ ntdone:
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      (R8), Y5
-	VADDPD       Y5, Y4, Y4
-	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VDIVPD       Y7, Y4, Y7
-	VANDPD       Y5, Y7, Y7
-	VMOVNTPD     Y7, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      (R8), Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5055,64 +5042,64 @@ main:
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y6
-	VMOVUPD      (R8), Y5
-	VMOVUPD      32(R8), Y7
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVUPD      (R8), Y3
+	VMOVUPD      32(R8), Y5
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y6, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y7
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y7, Y8
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y8
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y7, Y7
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y7, Y8, Y8
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y8, Y8
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y6, Y7
-	VDIVPD       Y8, Y4, Y8
-	VDIVPD       Y11, Y6, Y11
-	VANDPD       Y5, Y8, Y8
-	VANDPD       Y7, Y11, Y11
-	VMOVUPD      Y8, (AX)
-	VMOVUPD      Y11, 32(AX)
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5127,35 +5114,35 @@ maindone:
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      (R8), Y5
-	VADDPD       Y5, Y4, Y4
-	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VDIVPD       Y7, Y4, Y7
-	VANDPD       Y5, Y7, Y7
-	VMOVUPD      Y7, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      (R8), Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5168,37 +5155,37 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y4
+	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPD   (CX), Y4, Y5
-	VMASKMOVPD   (R8), Y4, Y6
-	VADDPD       Y6, Y5, Y5
-	VMAXPD       Y5, Y1, Y6
-	VMINPD       Y6, Y0, Y6
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y3, Y7, Y8
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  Y2, Y6, Y8
-	VFMADD213PD  Y2, Y6, Y8
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y2, Y8, Y8
-	VCMPPD       $0x06, Y1, Y5, Y6
-	VDIVPD       Y8, Y5, Y8
-	VANDPD       Y6, Y8, Y8
-	VMASKMOVPD   Y8, Y4, (AX)
+	VMASKMOVPD   (CX), Y2, Y3
+	VMASKMOVPD   (R8), Y2, Y4
+	VADDPD       Y4, Y3, Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y3, Y4, Y4
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
+	VSUBPD       Y1, Y5, Y6
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  Y0, Y4, Y6
+	VFMADD213PD  Y0, Y4, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VDIVPD       Y6, Y3, Y6
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -5220,10 +5207,8 @@ TEXT ·vecSiluMulF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SUBQ         R10, DX
@@ -5246,64 +5231,64 @@ row:
 farloop:
 	PREFETCHT1   10240(CX)
 	PREFETCHT1   10240(R8)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y6
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y6, Y7
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y6, Y7, Y7
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y7, Y7
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y8, Y6
-	VDIVPD       Y7, Y4, Y7
-	VDIVPD       Y11, Y8, Y11
-	VANDPD       Y5, Y7, Y7
-	VANDPD       Y6, Y11, Y11
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y5
-	VMULPD       Y4, Y7, Y7
-	VMULPD       Y5, Y11, Y11
-	VMOVNTPD     Y7, (AX)
-	VMOVNTPD     Y11, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVUPD      (R8), Y2
+	VMOVUPD      32(R8), Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y9, Y9
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5324,64 +5309,64 @@ nt:
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y6
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y6, Y7
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y6, Y7, Y7
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y7, Y7
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y8, Y6
-	VDIVPD       Y7, Y4, Y7
-	VDIVPD       Y11, Y8, Y11
-	VANDPD       Y5, Y7, Y7
-	VANDPD       Y6, Y11, Y11
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y5
-	VMULPD       Y4, Y7, Y7
-	VMULPD       Y5, Y11, Y11
-	VMOVNTPD     Y7, (AX)
-	VMOVNTPD     Y11, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVUPD      (R8), Y2
+	VMOVUPD      32(R8), Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y9, Y9
+	VMOVNTPD     Y5, (AX)
+	VMOVNTPD     Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5396,35 +5381,35 @@ ntdone:
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VDIVPD       Y7, Y4, Y7
-	VANDPD       Y5, Y7, Y7
-	VMOVUPD      (R8), Y4
-	VMULPD       Y4, Y7, Y7
-	VMOVNTPD     Y7, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVUPD      (R8), Y2
+	VMULPD       Y2, Y5, Y5
+	VMOVNTPD     Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5441,64 +5426,64 @@ main:
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y8
-	VMAXPD       Y4, Y1, Y5
-	VMAXPD       Y8, Y1, Y9
-	VMINPD       Y5, Y0, Y5
-	VMINPD       Y9, Y0, Y9
-	VMOVAPD      Y3, Y6
-	VMOVAPD      Y3, Y10
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y9, Y10
-	VSUBPD       Y3, Y6, Y7
-	VSUBPD       Y3, Y10, Y11
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y11, Y9
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y11, Y9
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y9, Y11
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y9, Y11
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y10, Y10
-	VMULPD       Y6, Y7, Y7
-	VMULPD       Y10, Y11, Y11
-	VADDPD       Y2, Y7, Y7
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VCMPPD       $0x06, Y1, Y8, Y6
-	VDIVPD       Y7, Y4, Y7
-	VDIVPD       Y11, Y8, Y11
-	VANDPD       Y5, Y7, Y7
-	VANDPD       Y6, Y11, Y11
-	VMOVUPD      (R8), Y4
-	VMOVUPD      32(R8), Y5
-	VMULPD       Y4, Y7, Y7
-	VMULPD       Y5, Y11, Y11
-	VMOVUPD      Y7, (AX)
-	VMOVUPD      Y11, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVUPD      (R8), Y2
+	VMOVUPD      32(R8), Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y9, Y9
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y9, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, R8
@@ -5513,35 +5498,35 @@ maindone:
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMAXPD       Y4, Y1, Y5
-	VMINPD       Y5, Y0, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VCMPPD       $0x06, Y1, Y4, Y5
-	VDIVPD       Y7, Y4, Y7
-	VANDPD       Y5, Y7, Y7
-	VMOVUPD      (R8), Y4
-	VMULPD       Y4, Y7, Y7
-	VMOVUPD      Y7, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVUPD      (R8), Y2
+	VMULPD       Y2, Y5, Y5
+	VMOVUPD      Y5, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, R8
@@ -5554,37 +5539,37 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R11
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
-	VMOVUPS      (R11), Y4
+	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPD   (CX), Y4, Y5
-	VMAXPD       Y5, Y1, Y6
-	VMINPD       Y6, Y0, Y6
-	VMOVAPD      Y3, Y7
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y6, Y7
-	VSUBPD       Y3, Y7, Y8
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y8, Y6
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y8, Y6
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y6, Y8
-	VFMADD213PD  Y2, Y6, Y8
-	VFMADD213PD  Y2, Y6, Y8
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y7, Y8, Y8
-	VADDPD       Y2, Y8, Y8
-	VCMPPD       $0x06, Y1, Y5, Y6
-	VDIVPD       Y8, Y5, Y8
-	VANDPD       Y6, Y8, Y8
-	VMASKMOVPD   (R8), Y4, Y5
-	VMULPD       Y5, Y8, Y8
-	VMASKMOVPD   Y8, Y4, (AX)
+	VMASKMOVPD   (CX), Y2, Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y3, Y4, Y4
+	VMOVAPD      Y1, Y5
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
+	VSUBPD       Y1, Y5, Y6
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
+	VFMADD213PD  Y0, Y4, Y6
+	VFMADD213PD  Y0, Y4, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y6, Y6
+	VADDPD       Y0, Y6, Y6
+	VDIVPD       Y6, Y3, Y6
+	VMASKMOVPD   (R8), Y2, Y3
+	VMULPD       Y3, Y6, Y6
+	VMASKMOVPD   Y6, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -6851,7 +6836,7 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+3232(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3264(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -6879,10 +6864,10 @@ farloop:
 	VMINPD       Y9, Y3, Y9
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y11
 	VMULPD       Y5, Y7, Y7
 	VMULPD       Y9, Y11, Y11
 	VADDPD       Y2, Y7, Y6
@@ -6958,10 +6943,10 @@ ntloop:
 	VMINPD       Y9, Y3, Y9
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y11
 	VMULPD       Y5, Y7, Y7
 	VMULPD       Y9, Y11, Y11
 	VADDPD       Y2, Y7, Y6
@@ -7027,8 +7012,8 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y2, Y7, Y6
 	VSUBPD       Y2, Y6, Y8
@@ -7076,10 +7061,10 @@ mainloop:
 	VMINPD       Y9, Y3, Y9
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y11
 	VMULPD       Y5, Y7, Y7
 	VMULPD       Y9, Y11, Y11
 	VADDPD       Y2, Y7, Y6
@@ -7145,8 +7130,8 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y2, Y7, Y6
 	VSUBPD       Y2, Y6, Y8
@@ -7188,8 +7173,8 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y6
 	VMINPD       Y6, Y3, Y6
 	VMULPD       Y6, Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+3264(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y7, Y8
+	VMOVAPD      vecConstf64avx2<>+3296(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y7, Y8
 	VMULPD       Y6, Y8, Y8
 	VADDPD       Y2, Y8, Y7
 	VSUBPD       Y2, Y7, Y9
@@ -7232,10 +7217,8 @@ TEXT ·vecSigmoidF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+3168(SB), Y0
-	VBROADCASTSD vecConstf64avx2<>+3200(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+512(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+608(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -7255,56 +7238,60 @@ row:
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y7
-	VMINPD       Y4, Y0, Y4
-	VMINPD       Y7, Y0, Y7
-	VMAXPD       Y4, Y1, Y4
-	VMAXPD       Y7, Y1, Y7
-	VMOVAPD      Y3, Y5
-	VMOVAPD      Y3, Y8
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y3, Y8, Y9
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y7, Y9
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y7, Y9
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y8, Y9, Y9
-	VADDPD       Y2, Y6, Y6
-	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y2, Y6
-	VDIVPD       Y9, Y2, Y9
-	VMOVNTPD     Y6, (AX)
-	VMOVNTPD     Y9, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y4
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMINPD       Y4, Y5, Y5
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y1, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VSUBPD       Y1, Y3, Y4
+	VSUBPD       Y1, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y4, Y2
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y5, Y7
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y5, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y3, Y4, Y4
+	VMULPD       Y6, Y7, Y7
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y0, Y7, Y7
+	VDIVPD       Y4, Y0, Y4
+	VDIVPD       Y7, Y0, Y7
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7324,56 +7311,60 @@ nt:
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y7
-	VMINPD       Y4, Y0, Y4
-	VMINPD       Y7, Y0, Y7
-	VMAXPD       Y4, Y1, Y4
-	VMAXPD       Y7, Y1, Y7
-	VMOVAPD      Y3, Y5
-	VMOVAPD      Y3, Y8
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y3, Y8, Y9
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y7, Y9
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y7, Y9
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y8, Y9, Y9
-	VADDPD       Y2, Y6, Y6
-	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y2, Y6
-	VDIVPD       Y9, Y2, Y9
-	VMOVNTPD     Y6, (AX)
-	VMOVNTPD     Y9, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y4
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMINPD       Y4, Y5, Y5
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y1, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VSUBPD       Y1, Y3, Y4
+	VSUBPD       Y1, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y4, Y2
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y5, Y7
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y5, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y3, Y4, Y4
+	VMULPD       Y6, Y7, Y7
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y0, Y7, Y7
+	VDIVPD       Y4, Y0, Y4
+	VDIVPD       Y7, Y0, Y7
+	VMOVNTPD     Y4, (AX)
+	VMOVNTPD     Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7387,31 +7378,33 @@ ntdone:
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMINPD       Y4, Y0, Y4
-	VMAXPD       Y4, Y1, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
-	VSUBPD       Y3, Y5, Y6
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y4, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y6, Y6
-	VADDPD       Y2, Y6, Y6
-	VDIVPD       Y6, Y2, Y6
-	VMOVNTPD     Y6, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMOVAPD      Y1, Y3
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
+	VSUBPD       Y1, Y3, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y4, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VDIVPD       Y4, Y0, Y4
+	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -7427,56 +7420,60 @@ main:
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMOVUPD      32(CX), Y7
-	VMINPD       Y4, Y0, Y4
-	VMINPD       Y7, Y0, Y7
-	VMAXPD       Y4, Y1, Y4
-	VMAXPD       Y7, Y1, Y7
-	VMOVAPD      Y3, Y5
-	VMOVAPD      Y3, Y8
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
-	VSUBPD       Y3, Y5, Y6
-	VSUBPD       Y3, Y8, Y9
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y7, Y9
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y7, Y9
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y8, Y8
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y8, Y9, Y9
-	VADDPD       Y2, Y6, Y6
-	VADDPD       Y2, Y9, Y9
-	VDIVPD       Y6, Y2, Y6
-	VDIVPD       Y9, Y2, Y9
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y9, 32(AX)
+	VMOVUPD      (CX), Y2
+	VMOVUPD      32(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y4
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y5
+	VMINPD       Y2, Y3, Y2
+	VMINPD       Y4, Y5, Y5
+	VMOVAPD      Y1, Y3
+	VMOVAPD      Y1, Y6
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
+	VSUBPD       Y1, Y3, Y4
+	VSUBPD       Y1, Y6, Y7
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y4, Y2
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y5, Y7
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y5, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y3, Y4, Y4
+	VMULPD       Y6, Y7, Y7
+	VADDPD       Y0, Y4, Y4
+	VADDPD       Y0, Y7, Y7
+	VDIVPD       Y4, Y0, Y4
+	VDIVPD       Y7, Y0, Y7
+	VMOVUPD      Y4, (AX)
+	VMOVUPD      Y7, 32(AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, R8
@@ -7490,31 +7487,33 @@ maindone:
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPD      (CX), Y4
-	VMINPD       Y4, Y0, Y4
-	VMAXPD       Y4, Y1, Y4
-	VMOVAPD      Y3, Y5
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
-	VSUBPD       Y3, Y5, Y6
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y6, Y4
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y6, Y4
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y4, Y6
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y4, Y6
-	VFMADD213PD  Y2, Y4, Y6
-	VFMADD213PD  Y2, Y4, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y6, Y6
-	VADDPD       Y2, Y6, Y6
-	VDIVPD       Y6, Y2, Y6
-	VMOVUPD      Y6, (AX)
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMOVAPD      Y1, Y3
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
+	VSUBPD       Y1, Y3, Y4
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y4, Y2
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y2, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VDIVPD       Y4, Y0, Y4
+	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+4, R8
@@ -7526,33 +7525,35 @@ singledone:
 	LEAQ         vecMaskf64avx2<>+32(SB), R9
 	SHLQ         $0x03, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y4
+	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPD   (CX), Y4, Y5
-	VMINPD       Y5, Y0, Y5
-	VMAXPD       Y5, Y1, Y5
-	VMOVAPD      Y3, Y6
-	VFNMADD231PD vecConstf64avx2<>+96(SB), Y5, Y6
-	VSUBPD       Y3, Y6, Y7
-	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y7, Y5
-	VFNMADD231PD vecConstf64avx2<>+160(SB), Y7, Y5
-	VMOVAPD      vecConstf64avx2<>+192(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+224(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+256(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+288(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+320(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+352(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+384(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+416(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+448(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+480(SB), Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VFMADD213PD  Y2, Y5, Y7
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y7, Y2, Y7
-	VMASKMOVPD   Y7, Y4, (AX)
+	VMASKMOVPD   (CX), Y2, Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y0, Y5
+	VMASKMOVPD   Y5, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -8168,7 +8169,7 @@ next:
 // func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-81
-	VBROADCASTSD vecConstf64avx2<>+3328(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3360(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -8176,7 +8177,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         y+16(FP), DI
 	VBROADCASTSD scale+72(FP), Y2
 	VMULPD       vecConstf64avx2<>+96(SB), Y2, Y2
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -8232,7 +8233,7 @@ addmaxsingledone:
 	VMASKMOVPD (SI)(R11*1), Y4, Y5
 	VMASKMOVPD (DI)(R11*1), Y4, Y6
 	VADDPD     Y6, Y5, Y5
-	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -8243,7 +8244,7 @@ addmaxdone:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8433,7 +8434,7 @@ addalonesingledone:
 	VMASKMOVPD  (SI)(R11*1), Y7, Y8
 	VMASKMOVPD  (DI)(R11*1), Y7, Y9
 	VADDPD      Y9, Y8, Y8
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y9
 	VBLENDVPD   Y7, Y8, Y9, Y8
 	VMAXPD      Y8, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y7, Y8
@@ -8472,7 +8473,7 @@ addrow:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8680,7 +8681,7 @@ addntsingledone:
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
 	VMASKMOVPD  (DI)(R11*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -8905,7 +8906,7 @@ addinsingledone:
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
 	VMASKMOVPD  (DI)(R11*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -8994,7 +8995,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPD (SI)(R11*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -9005,7 +9006,7 @@ plainmaxdone:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -9168,7 +9169,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y7, Y8
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y9
 	VBLENDVPD   Y7, Y8, Y9, Y8
 	VMAXPD      Y8, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y7, Y8
@@ -9205,7 +9206,7 @@ plainrow:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -9386,7 +9387,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -9582,7 +9583,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -9958,7 +9959,7 @@ return:
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+3392(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3424(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -10211,10 +10212,10 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VMOVAPD vecConstf64avx2<>+3360(SB), Y0
-	VMOVAPD vecConstf64avx2<>+3360(SB), Y1
-	VMOVAPD vecConstf64avx2<>+3360(SB), Y2
-	VMOVAPD vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+16, SI
@@ -10248,7 +10249,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPD (CX)(DI*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y0, Y0
 
@@ -10278,10 +10279,10 @@ TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x03, BX
-	VBROADCASTSD vecConstf64avx2<>+3328(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3360(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+96(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -10315,7 +10316,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPD (DX)(R8*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3360(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -10329,7 +10330,7 @@ row:
 	VMOVSD       X3, (CX)
 	ADDQ         $+8, CX
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3360(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         26624(R9), R10
 	DECQ         SI
@@ -10480,7 +10481,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPD  (R9)(R8*1), Y9, Y10
-	VMOVAPD     vecConstf64avx2<>+3360(SB), Y11
+	VMOVAPD     vecConstf64avx2<>+3392(SB), Y11
 	VBLENDVPD   Y9, Y10, Y11, Y10
 	VMAXPD      Y10, Y3, Y3
 	VMASKMOVPD  (DX)(R8*1), Y9, Y10
@@ -10664,7 +10665,7 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -10783,7 +10784,7 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -11209,7 +11210,7 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -11371,7 +11372,7 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3424(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -14071,11 +14072,11 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	MOVL         at+36(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
-	VPADDD       vecConstf64avx2<>+3456(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+3488(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3584(SB), Y6
+	VPADDD       vecConstf64avx2<>+3488(SB), Y2, Y2
+	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3584(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3616(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -14230,7 +14231,7 @@ TEXT ·vecAddGeluDropoutF64AVX2(SB), NOSPLIT, $0-49
 	MOVQ         y+16(FP), BX
 	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2368(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2400(SB), Y2
 	VBROADCASTSD scale+32(FP), Y3
 	MOVL         least+40(FP), SI
 	VMOVD        SI, X4
@@ -14238,10 +14239,10 @@ TEXT ·vecAddGeluDropoutF64AVX2(SB), NOSPLIT, $0-49
 	MOVL         at+44(FP), SI
 	VMOVD        SI, X5
 	VPBROADCASTQ X5, Y5
-	VPADDD       vecConstf64avx2<>+3456(SB), Y5, Y5
-	VBROADCASTSD vecConstf64avx2<>+3488(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y8
+	VPADDD       vecConstf64avx2<>+3488(SB), Y5, Y5
+	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+3584(SB), Y8
 	XORQ         SI, SI
 	CMPB         nt+48(FP), $0x00
 	JEQ          ntskip
@@ -14268,8 +14269,7 @@ nt:
 	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
 	VMINPD       Y11, Y2, Y11
 	VMULPD       Y11, Y11, Y12
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y13
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y13
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
@@ -14280,8 +14280,8 @@ nt:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y14
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y14
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
@@ -14292,6 +14292,7 @@ nt:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y12, Y14
 	VFMADD213PD  Y13, Y11, Y14
 	VADDPD       Y1, Y14, Y12
 	VSUBPD       Y1, Y12, Y13
@@ -14346,8 +14347,7 @@ main:
 	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
 	VMINPD       Y11, Y2, Y11
 	VMULPD       Y11, Y11, Y12
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y13
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y13
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
@@ -14358,8 +14358,8 @@ main:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y14
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y14
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
@@ -14370,6 +14370,7 @@ main:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y12, Y14
 	VFMADD213PD  Y13, Y11, Y14
 	VADDPD       Y1, Y14, Y12
 	VSUBPD       Y1, Y12, Y13
@@ -14422,8 +14423,7 @@ single:
 	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
 	VMINPD       Y11, Y2, Y11
 	VMULPD       Y11, Y11, Y12
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y13
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y13
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
@@ -14434,8 +14434,8 @@ single:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y14
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y14
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
@@ -14446,6 +14446,7 @@ single:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y12, Y14
 	VFMADD213PD  Y13, Y11, Y14
 	VADDPD       Y1, Y14, Y12
 	VSUBPD       Y1, Y12, Y13
@@ -14499,8 +14500,7 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y7, Y2, Y7
 	VMULPD       Y7, Y7, Y2
-	VMOVAPD      vecConstf64avx2<>+2400(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y11
+	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
 	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y11
 	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y11
 	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y11
@@ -14511,8 +14511,8 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y11
 	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y2, Y11
 	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y2, Y11
-	VMOVAPD      vecConstf64avx2<>+2784(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y2, Y11
+	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
 	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y2, Y12
 	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y2, Y12
 	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y2, Y12
@@ -14523,6 +14523,7 @@ singledone:
 	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y2, Y12
 	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y2, Y12
 	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y2, Y12
 	VFMADD213PD  Y11, Y7, Y12
 	VADDPD       Y1, Y12, Y2
 	VSUBPD       Y1, Y2, Y1
@@ -15892,219 +15893,223 @@ DATA vecConstf64avx2<>+1888(SB)/8, $0x4034000000000000
 DATA vecConstf64avx2<>+1896(SB)/8, $0x4034000000000000
 DATA vecConstf64avx2<>+1904(SB)/8, $0x4034000000000000
 DATA vecConstf64avx2<>+1912(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1920(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1928(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1936(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1944(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1952(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+1960(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+1968(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+1976(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+1984(SB)/8, $0x3f0ae6ba92036db0
-DATA vecConstf64avx2<>+1992(SB)/8, $0x3f0ae6ba92036db0
-DATA vecConstf64avx2<>+2000(SB)/8, $0x3f0ae6ba92036db0
-DATA vecConstf64avx2<>+2008(SB)/8, $0x3f0ae6ba92036db0
-DATA vecConstf64avx2<>+2016(SB)/8, $0x3f328a1d8170e1ba
-DATA vecConstf64avx2<>+2024(SB)/8, $0x3f328a1d8170e1ba
-DATA vecConstf64avx2<>+2032(SB)/8, $0x3f328a1d8170e1ba
-DATA vecConstf64avx2<>+2040(SB)/8, $0x3f328a1d8170e1ba
-DATA vecConstf64avx2<>+2048(SB)/8, $0x3f571de87ff7e3f4
-DATA vecConstf64avx2<>+2056(SB)/8, $0x3f571de87ff7e3f4
-DATA vecConstf64avx2<>+2064(SB)/8, $0x3f571de87ff7e3f4
-DATA vecConstf64avx2<>+2072(SB)/8, $0x3f571de87ff7e3f4
-DATA vecConstf64avx2<>+2080(SB)/8, $0x3f7a019a776cebdd
-DATA vecConstf64avx2<>+2088(SB)/8, $0x3f7a019a776cebdd
-DATA vecConstf64avx2<>+2096(SB)/8, $0x3f7a019a776cebdd
-DATA vecConstf64avx2<>+2104(SB)/8, $0x3f7a019a776cebdd
-DATA vecConstf64avx2<>+2112(SB)/8, $0x3f9a01a01751a7e0
-DATA vecConstf64avx2<>+2120(SB)/8, $0x3f9a01a01751a7e0
-DATA vecConstf64avx2<>+2128(SB)/8, $0x3f9a01a01751a7e0
-DATA vecConstf64avx2<>+2136(SB)/8, $0x3f9a01a01751a7e0
-DATA vecConstf64avx2<>+2144(SB)/8, $0x3fb6c16c17ed9500
-DATA vecConstf64avx2<>+2152(SB)/8, $0x3fb6c16c17ed9500
-DATA vecConstf64avx2<>+2160(SB)/8, $0x3fb6c16c17ed9500
-DATA vecConstf64avx2<>+2168(SB)/8, $0x3fb6c16c17ed9500
-DATA vecConstf64avx2<>+2176(SB)/8, $0x3fd1111111118f95
-DATA vecConstf64avx2<>+2184(SB)/8, $0x3fd1111111118f95
-DATA vecConstf64avx2<>+2192(SB)/8, $0x3fd1111111118f95
-DATA vecConstf64avx2<>+2200(SB)/8, $0x3fd1111111118f95
-DATA vecConstf64avx2<>+2208(SB)/8, $0x3fe55555555522c0
-DATA vecConstf64avx2<>+2216(SB)/8, $0x3fe55555555522c0
-DATA vecConstf64avx2<>+2224(SB)/8, $0x3fe55555555522c0
-DATA vecConstf64avx2<>+2232(SB)/8, $0x3fe55555555522c0
-DATA vecConstf64avx2<>+2240(SB)/8, $0x3ff5555555555539
-DATA vecConstf64avx2<>+2248(SB)/8, $0x3ff5555555555539
-DATA vecConstf64avx2<>+2256(SB)/8, $0x3ff5555555555539
-DATA vecConstf64avx2<>+2264(SB)/8, $0x3ff5555555555539
-DATA vecConstf64avx2<>+2272(SB)/8, $0x4000000000000005
-DATA vecConstf64avx2<>+2280(SB)/8, $0x4000000000000005
-DATA vecConstf64avx2<>+2288(SB)/8, $0x4000000000000005
-DATA vecConstf64avx2<>+2296(SB)/8, $0x4000000000000005
-DATA vecConstf64avx2<>+2304(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2312(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2320(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2328(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+1920(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+1928(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+1936(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+1944(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+1952(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1960(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1968(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1976(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+1984(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+1992(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2000(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2008(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2016(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2024(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2032(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2040(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2048(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2056(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2064(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2072(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2080(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2088(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2096(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2104(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2112(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2120(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2128(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2136(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2144(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2152(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2160(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2168(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2176(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2184(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2192(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2200(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2208(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2216(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2224(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2232(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2240(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2248(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2256(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2264(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2272(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2280(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2288(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2296(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2304(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2312(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2320(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2328(SB)/8, $0x3ff0000000000005
 DATA vecConstf64avx2<>+2336(SB)/8, $0x0000000000000000
 DATA vecConstf64avx2<>+2344(SB)/8, $0x0000000000000000
 DATA vecConstf64avx2<>+2352(SB)/8, $0x0000000000000000
 DATA vecConstf64avx2<>+2360(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+2368(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2376(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2384(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2392(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2400(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2408(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2416(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2424(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2432(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2440(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2448(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2456(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2464(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2472(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2480(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2488(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2496(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2504(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2512(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2520(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2528(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2536(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2544(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2552(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2560(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2568(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2576(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2584(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2592(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2600(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2608(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2616(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2624(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2632(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2640(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2648(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2656(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2664(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2672(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2680(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2688(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2696(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2704(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2712(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2720(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2728(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2736(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2744(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2752(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2760(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2768(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2776(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2784(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2792(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2800(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2808(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2816(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2824(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2832(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2840(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2848(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2856(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2864(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2872(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2880(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2888(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2896(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2904(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2912(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2920(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2928(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2936(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2944(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2952(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2960(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2968(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2976(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2984(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+2992(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+3000(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+3008(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3016(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3024(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3032(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3040(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3048(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3056(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3064(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3072(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3080(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3088(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3096(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3104(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3112(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3120(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3128(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3136(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3144(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3152(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3160(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3168(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3176(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3184(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3192(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3200(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+3208(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+3216(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+3224(SB)/8, $0xc086200000000000
-DATA vecConstf64avx2<>+3232(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3240(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3248(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3256(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3264(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3272(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3280(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3288(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3296(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3304(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3312(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3320(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3328(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3336(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3344(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3352(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3360(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3368(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3376(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3384(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3392(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3400(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3408(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3416(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3424(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3432(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3440(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3448(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3456(SB)/8, $0x000000009e3779b9
-DATA vecConstf64avx2<>+3464(SB)/8, $0x000000003c6ef372
-DATA vecConstf64avx2<>+3472(SB)/8, $0x00000000daa66d2b
-DATA vecConstf64avx2<>+3480(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3488(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3496(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3504(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3512(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3520(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3528(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3536(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3544(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3552(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3560(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3568(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3576(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3584(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3592(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3600(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3608(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3616
+DATA vecConstf64avx2<>+2368(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2376(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2384(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2392(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2400(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2408(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2416(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2424(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2432(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2440(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2448(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2456(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2464(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2472(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2480(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2488(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2496(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2504(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2512(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2520(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2528(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2536(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2544(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2552(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2560(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2568(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2576(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2584(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2592(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2600(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2608(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2616(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2624(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2632(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2640(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2648(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2656(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2664(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2672(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2680(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+2688(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2696(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2704(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2712(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+2720(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2728(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2736(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2744(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+2752(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2760(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2768(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2776(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+2784(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2792(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2800(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2808(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+2816(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2824(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2832(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2840(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+2848(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2856(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2864(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2872(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+2880(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2888(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2896(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2904(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+2912(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2920(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2928(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2936(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+2944(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2952(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2960(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2968(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+2976(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2984(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+2992(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+3000(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+3008(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3016(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3024(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3032(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3040(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3048(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3056(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3064(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3072(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3080(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3088(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3096(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3104(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3112(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3120(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3128(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3136(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3144(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3152(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3160(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3168(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3176(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3184(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3192(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3200(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3208(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3216(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3224(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3232(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3240(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3248(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3256(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3264(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3272(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3280(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3288(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3296(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3304(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3312(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3320(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3328(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3336(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3344(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3352(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3360(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3368(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3376(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3384(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3392(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3400(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3408(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3416(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3424(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3432(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3440(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3448(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3456(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3464(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3472(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3480(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3488(SB)/8, $0x000000009e3779b9
+DATA vecConstf64avx2<>+3496(SB)/8, $0x000000003c6ef372
+DATA vecConstf64avx2<>+3504(SB)/8, $0x00000000daa66d2b
+DATA vecConstf64avx2<>+3512(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3520(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3528(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3536(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3544(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3552(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3560(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3568(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3576(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3584(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3592(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3600(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3608(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3616(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3624(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3632(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3640(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3648
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

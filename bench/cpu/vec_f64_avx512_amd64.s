@@ -1345,7 +1345,7 @@ next:
 	RET
 
 // func vecTanhF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
+// Requires: AVX, AVX512F, MMX+
 TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
@@ -1353,11 +1353,12 @@ TEXT ·vecTanhF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+448(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+448(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+456(SB), Z3
 	VBROADCASTSD vecConstf64avx512<>+464(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+472(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SUBQ         CX, BX
@@ -1380,114 +1381,110 @@ farloop:
 	PREFETCHT1        10304(DX)
 	PREFETCHT1        10368(DX)
 	PREFETCHT1        10432(DX)
-	VMOVUPD           (DX), Z5
+	VMOVUPD           (DX), Z6
 	VMOVUPD           64(DX), Z9
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z17
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z17, Z18
-	VMINPD            Z6, Z0, Z6
-	VMINPD            Z10, Z0, Z10
-	VMINPD            Z14, Z0, Z14
-	VMINPD            Z18, Z0, Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z15
+	VMINPD            Z6, Z4, Z6
+	VMINPD            Z9, Z4, Z9
+	VMINPD            Z12, Z4, Z12
+	VMINPD            Z15, Z4, Z15
+	VMAXPD            Z6, Z5, Z6
+	VMAXPD            Z9, Z5, Z9
+	VMAXPD            Z12, Z5, Z12
+	VMAXPD            Z15, Z5, Z15
 	VMOVAPD           Z1, Z7
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z15
-	VMOVAPD           Z1, Z19
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z14, Z15
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z18, Z19
+	VMOVAPD           Z1, Z10
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z9, Z10
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z12, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z15, Z16
 	VSUBPD            Z1, Z7, Z8
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z15, Z16
-	VSUBPD            Z1, Z19, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z16, Z14
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z20, Z18
-	VMOVAPD           Z4, Z8
-	VMOVAPD           Z4, Z16
-	VMOVAPD           Z4, Z21
-	VMOVAPD           Z4, Z23
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z18, Z23
+	VSUBPD            Z1, Z10, Z11
+	VSUBPD            Z1, Z13, Z14
+	VSUBPD            Z1, Z16, Z17
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z8, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z11, Z9
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z17, Z15
+	VMOVAPD           Z3, Z8
+	VMOVAPD           Z3, Z11
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z18, Z23
-	VMULPD            Z6, Z6, Z12
-	VMULPD            Z10, Z10, Z20
-	VMULPD            Z14, Z14, Z22
-	VMULPD            Z18, Z18, Z24
-	VADDPD            Z6, Z6, Z6
-	VADDPD            Z10, Z10, Z10
-	VADDPD            Z14, Z14, Z14
-	VADDPD            Z18, Z18, Z18
-	VFMADD213PD       Z6, Z12, Z8
-	VFMADD213PD       Z10, Z20, Z16
-	VFMADD213PD       Z14, Z22, Z21
-	VFMADD213PD       Z18, Z24, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z15, Z17
+	VFMADD213PD       Z6, Z6, Z8
+	VFMADD213PD       Z9, Z9, Z11
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z15, Z15, Z17
 	VPSLLQ            $0x34, Z7, Z7
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z15, Z15
-	VPSLLQ            $0x34, Z19, Z19
-	VSUBPD            Z2, Z7, Z6
-	VSUBPD            Z2, Z11, Z10
-	VSUBPD            Z2, Z15, Z12
-	VSUBPD            Z2, Z19, Z14
-	VFMADD213PD       Z6, Z7, Z8
-	VFMADD213PD       Z10, Z11, Z16
-	VFMADD213PD       Z12, Z15, Z21
-	VFMADD213PD       Z14, Z19, Z23
-	VADDPD            Z3, Z8, Z6
-	VADDPD            Z3, Z16, Z7
-	VADDPD            Z3, Z21, Z10
-	VADDPD            Z3, Z23, Z11
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z16, Z16
+	VADDPD            Z7, Z7, Z6
+	VADDPD            Z10, Z10, Z9
+	VADDPD            Z13, Z13, Z12
+	VADDPD            Z16, Z16, Z15
+	VSUBPD            Z7, Z0, Z7
+	VSUBPD            Z10, Z0, Z10
+	VSUBPD            Z13, Z0, Z13
+	VSUBPD            Z16, Z0, Z16
+	VFMSUB213PD       Z7, Z6, Z8
+	VFMSUB213PD       Z10, Z9, Z11
+	VFMSUB213PD       Z13, Z12, Z14
+	VFMSUB213PD       Z16, Z15, Z17
+	VADDPD            Z2, Z8, Z6
+	VADDPD            Z2, Z11, Z7
+	VADDPD            Z2, Z14, Z9
+	VADDPD            Z2, Z17, Z10
 	VDIVPD            Z6, Z8, Z8
-	VDIVPD            Z7, Z16, Z16
-	VDIVPD            Z10, Z21, Z21
-	VDIVPD            Z11, Z23, Z23
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z9, Z16
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z13, Z21
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z17, Z23
+	VDIVPD            Z7, Z11, Z11
+	VDIVPD            Z9, Z14, Z14
+	VDIVPD            Z10, Z17, Z17
 	VMOVNTPD          Z8, (AX)
-	VMOVNTPD          Z16, 64(AX)
-	VMOVNTPD          Z21, 128(AX)
-	VMOVNTPD          Z23, 192(AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z14, 128(AX)
+	VMOVNTPD          Z17, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -1510,114 +1507,110 @@ ntloop:
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMOVUPD           (DX), Z5
+	VMOVUPD           (DX), Z6
 	VMOVUPD           64(DX), Z9
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z17
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z17, Z18
-	VMINPD            Z6, Z0, Z6
-	VMINPD            Z10, Z0, Z10
-	VMINPD            Z14, Z0, Z14
-	VMINPD            Z18, Z0, Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z15
+	VMINPD            Z6, Z4, Z6
+	VMINPD            Z9, Z4, Z9
+	VMINPD            Z12, Z4, Z12
+	VMINPD            Z15, Z4, Z15
+	VMAXPD            Z6, Z5, Z6
+	VMAXPD            Z9, Z5, Z9
+	VMAXPD            Z12, Z5, Z12
+	VMAXPD            Z15, Z5, Z15
 	VMOVAPD           Z1, Z7
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z15
-	VMOVAPD           Z1, Z19
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z14, Z15
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z18, Z19
+	VMOVAPD           Z1, Z10
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z9, Z10
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z12, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z15, Z16
 	VSUBPD            Z1, Z7, Z8
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z15, Z16
-	VSUBPD            Z1, Z19, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z16, Z14
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z20, Z18
-	VMOVAPD           Z4, Z8
-	VMOVAPD           Z4, Z16
-	VMOVAPD           Z4, Z21
-	VMOVAPD           Z4, Z23
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z18, Z23
+	VSUBPD            Z1, Z10, Z11
+	VSUBPD            Z1, Z13, Z14
+	VSUBPD            Z1, Z16, Z17
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z8, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z11, Z9
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z17, Z15
+	VMOVAPD           Z3, Z8
+	VMOVAPD           Z3, Z11
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z18, Z23
-	VMULPD            Z6, Z6, Z12
-	VMULPD            Z10, Z10, Z20
-	VMULPD            Z14, Z14, Z22
-	VMULPD            Z18, Z18, Z24
-	VADDPD            Z6, Z6, Z6
-	VADDPD            Z10, Z10, Z10
-	VADDPD            Z14, Z14, Z14
-	VADDPD            Z18, Z18, Z18
-	VFMADD213PD       Z6, Z12, Z8
-	VFMADD213PD       Z10, Z20, Z16
-	VFMADD213PD       Z14, Z22, Z21
-	VFMADD213PD       Z18, Z24, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z15, Z17
+	VFMADD213PD       Z6, Z6, Z8
+	VFMADD213PD       Z9, Z9, Z11
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z15, Z15, Z17
 	VPSLLQ            $0x34, Z7, Z7
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z15, Z15
-	VPSLLQ            $0x34, Z19, Z19
-	VSUBPD            Z2, Z7, Z6
-	VSUBPD            Z2, Z11, Z10
-	VSUBPD            Z2, Z15, Z12
-	VSUBPD            Z2, Z19, Z14
-	VFMADD213PD       Z6, Z7, Z8
-	VFMADD213PD       Z10, Z11, Z16
-	VFMADD213PD       Z12, Z15, Z21
-	VFMADD213PD       Z14, Z19, Z23
-	VADDPD            Z3, Z8, Z6
-	VADDPD            Z3, Z16, Z7
-	VADDPD            Z3, Z21, Z10
-	VADDPD            Z3, Z23, Z11
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z16, Z16
+	VADDPD            Z7, Z7, Z6
+	VADDPD            Z10, Z10, Z9
+	VADDPD            Z13, Z13, Z12
+	VADDPD            Z16, Z16, Z15
+	VSUBPD            Z7, Z0, Z7
+	VSUBPD            Z10, Z0, Z10
+	VSUBPD            Z13, Z0, Z13
+	VSUBPD            Z16, Z0, Z16
+	VFMSUB213PD       Z7, Z6, Z8
+	VFMSUB213PD       Z10, Z9, Z11
+	VFMSUB213PD       Z13, Z12, Z14
+	VFMSUB213PD       Z16, Z15, Z17
+	VADDPD            Z2, Z8, Z6
+	VADDPD            Z2, Z11, Z7
+	VADDPD            Z2, Z14, Z9
+	VADDPD            Z2, Z17, Z10
 	VDIVPD            Z6, Z8, Z8
-	VDIVPD            Z7, Z16, Z16
-	VDIVPD            Z10, Z21, Z21
-	VDIVPD            Z11, Z23, Z23
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z9, Z16
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z13, Z21
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z17, Z23
+	VDIVPD            Z7, Z11, Z11
+	VDIVPD            Z9, Z14, Z14
+	VDIVPD            Z10, Z17, Z17
 	VMOVNTPD          Z8, (AX)
-	VMOVNTPD          Z16, 64(AX)
-	VMOVNTPD          Z21, 128(AX)
-	VMOVNTPD          Z23, 192(AX)
+	VMOVNTPD          Z11, 64(AX)
+	VMOVNTPD          Z14, 128(AX)
+	VMOVNTPD          Z17, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -1631,15 +1624,14 @@ ntdone:
 
 ntsingleloop:
 	PREFETCHT0        2048(DX)
-	VMOVUPD           (DX), Z5
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
-	VMINPD            Z6, Z0, Z6
+	VMOVUPD           (DX), Z6
+	VMINPD            Z6, Z4, Z6
+	VMAXPD            Z6, Z5, Z6
 	VMOVAPD           Z1, Z7
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z6, Z7
 	VSUBPD            Z1, Z7, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
-	VMOVAPD           Z4, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z8, Z6
+	VMOVAPD           Z3, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
@@ -1648,15 +1640,15 @@ ntsingleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
-	VMULPD            Z6, Z6, Z9
-	VADDPD            Z6, Z6, Z6
-	VFMADD213PD       Z6, Z9, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD       Z6, Z6, Z8
 	VPSLLQ            $0x34, Z7, Z7
-	VSUBPD            Z2, Z7, Z6
-	VFMADD213PD       Z6, Z7, Z8
-	VADDPD            Z3, Z8, Z6
+	VADDPD            Z7, Z7, Z6
+	VSUBPD            Z7, Z0, Z7
+	VFMSUB213PD       Z7, Z6, Z8
+	VADDPD            Z2, Z8, Z6
 	VDIVPD            Z6, Z8, Z8
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
 	VMOVNTPD          Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -1676,114 +1668,110 @@ mainloop:
 	PREFETCHT0        2112(DX)
 	PREFETCHT0        2176(DX)
 	PREFETCHT0        2240(DX)
-	VMOVUPD           (DX), Z5
+	VMOVUPD           (DX), Z6
 	VMOVUPD           64(DX), Z9
-	VMOVUPD           128(DX), Z13
-	VMOVUPD           192(DX), Z17
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z9, Z10
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z13, Z14
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z17, Z18
-	VMINPD            Z6, Z0, Z6
-	VMINPD            Z10, Z0, Z10
-	VMINPD            Z14, Z0, Z14
-	VMINPD            Z18, Z0, Z18
+	VMOVUPD           128(DX), Z12
+	VMOVUPD           192(DX), Z15
+	VMINPD            Z6, Z4, Z6
+	VMINPD            Z9, Z4, Z9
+	VMINPD            Z12, Z4, Z12
+	VMINPD            Z15, Z4, Z15
+	VMAXPD            Z6, Z5, Z6
+	VMAXPD            Z9, Z5, Z9
+	VMAXPD            Z12, Z5, Z12
+	VMAXPD            Z15, Z5, Z15
 	VMOVAPD           Z1, Z7
-	VMOVAPD           Z1, Z11
-	VMOVAPD           Z1, Z15
-	VMOVAPD           Z1, Z19
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z10, Z11
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z14, Z15
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z18, Z19
+	VMOVAPD           Z1, Z10
+	VMOVAPD           Z1, Z13
+	VMOVAPD           Z1, Z16
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z9, Z10
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z12, Z13
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z15, Z16
 	VSUBPD            Z1, Z7, Z8
-	VSUBPD            Z1, Z11, Z12
-	VSUBPD            Z1, Z15, Z16
-	VSUBPD            Z1, Z19, Z20
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z12, Z10
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z16, Z14
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z20, Z18
-	VMOVAPD           Z4, Z8
-	VMOVAPD           Z4, Z16
-	VMOVAPD           Z4, Z21
-	VMOVAPD           Z4, Z23
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z18, Z23
+	VSUBPD            Z1, Z10, Z11
+	VSUBPD            Z1, Z13, Z14
+	VSUBPD            Z1, Z16, Z17
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z8, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z11, Z9
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z14, Z12
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z17, Z15
+	VMOVAPD           Z3, Z8
+	VMOVAPD           Z3, Z11
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+520(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+528(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z18, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z15, Z17
 	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z10, Z16
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z14, Z21
-	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z18, Z23
-	VMULPD            Z6, Z6, Z12
-	VMULPD            Z10, Z10, Z20
-	VMULPD            Z14, Z14, Z22
-	VMULPD            Z18, Z18, Z24
-	VADDPD            Z6, Z6, Z6
-	VADDPD            Z10, Z10, Z10
-	VADDPD            Z14, Z14, Z14
-	VADDPD            Z18, Z18, Z18
-	VFMADD213PD       Z6, Z12, Z8
-	VFMADD213PD       Z10, Z20, Z16
-	VFMADD213PD       Z14, Z22, Z21
-	VFMADD213PD       Z18, Z24, Z23
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z15, Z17
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z12, Z14
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z15, Z17
+	VFMADD213PD       Z6, Z6, Z8
+	VFMADD213PD       Z9, Z9, Z11
+	VFMADD213PD       Z12, Z12, Z14
+	VFMADD213PD       Z15, Z15, Z17
 	VPSLLQ            $0x34, Z7, Z7
-	VPSLLQ            $0x34, Z11, Z11
-	VPSLLQ            $0x34, Z15, Z15
-	VPSLLQ            $0x34, Z19, Z19
-	VSUBPD            Z2, Z7, Z6
-	VSUBPD            Z2, Z11, Z10
-	VSUBPD            Z2, Z15, Z12
-	VSUBPD            Z2, Z19, Z14
-	VFMADD213PD       Z6, Z7, Z8
-	VFMADD213PD       Z10, Z11, Z16
-	VFMADD213PD       Z12, Z15, Z21
-	VFMADD213PD       Z14, Z19, Z23
-	VADDPD            Z3, Z8, Z6
-	VADDPD            Z3, Z16, Z7
-	VADDPD            Z3, Z21, Z10
-	VADDPD            Z3, Z23, Z11
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z13, Z13
+	VPSLLQ            $0x34, Z16, Z16
+	VADDPD            Z7, Z7, Z6
+	VADDPD            Z10, Z10, Z9
+	VADDPD            Z13, Z13, Z12
+	VADDPD            Z16, Z16, Z15
+	VSUBPD            Z7, Z0, Z7
+	VSUBPD            Z10, Z0, Z10
+	VSUBPD            Z13, Z0, Z13
+	VSUBPD            Z16, Z0, Z16
+	VFMSUB213PD       Z7, Z6, Z8
+	VFMSUB213PD       Z10, Z9, Z11
+	VFMSUB213PD       Z13, Z12, Z14
+	VFMSUB213PD       Z16, Z15, Z17
+	VADDPD            Z2, Z8, Z6
+	VADDPD            Z2, Z11, Z7
+	VADDPD            Z2, Z14, Z9
+	VADDPD            Z2, Z17, Z10
 	VDIVPD            Z6, Z8, Z8
-	VDIVPD            Z7, Z16, Z16
-	VDIVPD            Z10, Z21, Z21
-	VDIVPD            Z11, Z23, Z23
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z9, Z16
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z13, Z21
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z17, Z23
+	VDIVPD            Z7, Z11, Z11
+	VDIVPD            Z9, Z14, Z14
+	VDIVPD            Z10, Z17, Z17
 	VMOVUPD           Z8, (AX)
-	VMOVUPD           Z16, 64(AX)
-	VMOVUPD           Z21, 128(AX)
-	VMOVUPD           Z23, 192(AX)
+	VMOVUPD           Z11, 64(AX)
+	VMOVUPD           Z14, 128(AX)
+	VMOVUPD           Z17, 192(AX)
 	ADDQ              $+256, AX
 	ADDQ              $+256, DX
 	SUBQ              $+32, CX
@@ -1797,15 +1785,14 @@ maindone:
 
 singleloop:
 	PREFETCHT0        2048(DX)
-	VMOVUPD           (DX), Z5
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
-	VMINPD            Z6, Z0, Z6
+	VMOVUPD           (DX), Z6
+	VMINPD            Z6, Z4, Z6
+	VMAXPD            Z6, Z5, Z6
 	VMOVAPD           Z1, Z7
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z6, Z7
 	VSUBPD            Z1, Z7, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
-	VMOVAPD           Z4, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z8, Z6
+	VMOVAPD           Z3, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
@@ -1814,15 +1801,15 @@ singleloop:
 	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
-	VMULPD            Z6, Z6, Z9
-	VADDPD            Z6, Z6, Z6
-	VFMADD213PD       Z6, Z9, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD       Z6, Z6, Z8
 	VPSLLQ            $0x34, Z7, Z7
-	VSUBPD            Z2, Z7, Z6
-	VFMADD213PD       Z6, Z7, Z8
-	VADDPD            Z3, Z8, Z6
+	VADDPD            Z7, Z7, Z6
+	VSUBPD            Z7, Z0, Z7
+	VFMSUB213PD       Z7, Z6, Z8
+	VADDPD            Z2, Z8, Z6
 	VDIVPD            Z6, Z8, Z8
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
 	VMOVUPD           Z8, (AX)
 	ADDQ              $+64, AX
 	ADDQ              $+64, DX
@@ -1837,15 +1824,14 @@ singledone:
 	DECQ              R9
 	KMOVW             R9, K1
 	PREFETCHT0        2048(DX)
-	VMOVUPD.Z         (DX), K1, Z5
-	VANDPD.BCST       vecConstf64avx512<>+168(SB), Z5, Z6
-	VMINPD            Z6, Z0, Z6
+	VMOVUPD.Z         (DX), K1, Z6
+	VMINPD            Z6, Z4, Z6
+	VMAXPD            Z6, Z5, Z6
 	VMOVAPD           Z1, Z7
-	VFMADD231PD.BCST  vecConstf64avx512<>+472(SB), Z6, Z7
+	VFMADD231PD.BCST  vecConstf64avx512<>+480(SB), Z6, Z7
 	VSUBPD            Z1, Z7, Z8
-	VFNMADD231PD.BCST vecConstf64avx512<>+480(SB), Z8, Z6
-	VMOVAPD           Z4, Z8
-	VFMADD213PD.BCST  vecConstf64avx512<>+488(SB), Z6, Z8
+	VFNMADD231PD.BCST vecConstf64avx512<>+488(SB), Z8, Z6
+	VMOVAPD           Z3, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+496(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+504(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+512(SB), Z6, Z8
@@ -1854,15 +1840,15 @@ singledone:
 	VFMADD213PD.BCST  vecConstf64avx512<>+536(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+544(SB), Z6, Z8
 	VFMADD213PD.BCST  vecConstf64avx512<>+552(SB), Z6, Z8
-	VMULPD            Z6, Z6, Z9
-	VADDPD            Z6, Z6, Z6
-	VFMADD213PD       Z6, Z9, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+560(SB), Z6, Z8
+	VFMADD213PD.BCST  vecConstf64avx512<>+568(SB), Z6, Z8
+	VFMADD213PD       Z6, Z6, Z8
 	VPSLLQ            $0x34, Z7, Z7
-	VSUBPD            Z2, Z7, Z6
-	VFMADD213PD       Z6, Z7, Z8
-	VADDPD            Z3, Z8, Z6
+	VADDPD            Z7, Z7, Z6
+	VSUBPD            Z7, Z0, Z7
+	VFMSUB213PD       Z7, Z6, Z8
+	VADDPD            Z2, Z8, Z6
 	VDIVPD            Z6, Z8, Z8
-	VPTERNLOGQ.BCST   $0xd8, vecConstf64avx512<>+440(SB), Z5, Z8
 	VMOVUPD           Z8, K1, (AX)
 
 next:
@@ -1882,7 +1868,7 @@ TEXT ·vecReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SUBQ         CX, BX
@@ -2077,9 +2063,9 @@ TEXT ·vecGeluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+576(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SUBQ         CX, BX
@@ -2118,14 +2104,10 @@ farloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z14, Z14, Z15
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
@@ -2166,14 +2148,14 @@ farloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z22
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z10, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
@@ -2214,6 +2196,10 @@ farloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z20, Z22
 	VFMADD213PD      Z6, Z4, Z7
 	VFMADD213PD      Z11, Z9, Z12
 	VFMADD213PD      Z16, Z14, Z17
@@ -2336,14 +2322,10 @@ ntloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z14, Z14, Z15
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
@@ -2384,14 +2366,14 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z22
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z10, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
@@ -2432,6 +2414,10 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z20, Z22
 	VFMADD213PD      Z6, Z4, Z7
 	VFMADD213PD      Z11, Z9, Z12
 	VFMADD213PD      Z16, Z14, Z17
@@ -2533,8 +2519,7 @@ ntsingleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
@@ -2545,8 +2530,8 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
@@ -2557,6 +2542,7 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -2612,14 +2598,10 @@ mainloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z14, Z14, Z15
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
@@ -2660,14 +2642,14 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z10, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z22
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z10, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
@@ -2708,6 +2690,10 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z10, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z10, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z20, Z22
 	VFMADD213PD      Z6, Z4, Z7
 	VFMADD213PD      Z11, Z9, Z12
 	VFMADD213PD      Z16, Z14, Z17
@@ -2809,8 +2795,7 @@ singleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
@@ -2821,8 +2806,8 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
@@ -2833,6 +2818,7 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -2871,8 +2857,7 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
@@ -2883,8 +2868,8 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
@@ -2895,6 +2880,7 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -2934,8 +2920,8 @@ TEXT ·vecSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+784(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
@@ -4333,7 +4319,7 @@ TEXT ·vecAddReluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SUBQ         CX, BX
@@ -4600,9 +4586,9 @@ TEXT ·vecAddGeluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+576(SB), Z2
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SUBQ         CX, BX
@@ -4655,14 +4641,10 @@ farloop:
 	VMULPD           Z11, Z11, Z12
 	VMULPD           Z15, Z15, Z16
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z17
@@ -4703,14 +4685,14 @@ farloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z18
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z22
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z6, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z16, Z18
@@ -4751,6 +4733,10 @@ farloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z20, Z22
 	VFMADD213PD      Z8, Z4, Z10
 	VFMADD213PD      Z13, Z11, Z14
 	VFMADD213PD      Z17, Z15, Z18
@@ -4882,14 +4868,10 @@ ntloop:
 	VMULPD           Z11, Z11, Z12
 	VMULPD           Z15, Z15, Z16
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z17
@@ -4930,14 +4912,14 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z18
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z22
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z6, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z16, Z18
@@ -4978,6 +4960,10 @@ ntloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z20, Z22
 	VFMADD213PD      Z8, Z4, Z10
 	VFMADD213PD      Z13, Z11, Z14
 	VFMADD213PD      Z17, Z15, Z18
@@ -5082,8 +5068,7 @@ ntsingleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
@@ -5094,8 +5079,8 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
@@ -5106,6 +5091,7 @@ ntsingleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -5170,14 +5156,10 @@ mainloop:
 	VMULPD           Z11, Z11, Z12
 	VMULPD           Z15, Z15, Z16
 	VMULPD           Z19, Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z8
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z6, Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z6, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z16, Z17
@@ -5218,14 +5200,14 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z20, Z21
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z18
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z22
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z6, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z20, Z21
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z18
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z22
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z6, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z16, Z18
@@ -5266,6 +5248,10 @@ mainloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z16, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z20, Z22
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z6, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z16, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z20, Z22
 	VFMADD213PD      Z8, Z4, Z10
 	VFMADD213PD      Z13, Z11, Z14
 	VFMADD213PD      Z17, Z15, Z18
@@ -5370,8 +5356,7 @@ singleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
@@ -5382,8 +5367,8 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
@@ -5394,6 +5379,7 @@ singleloop:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -5435,8 +5421,7 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z3, Z4
 	VMINPD           Z4, Z2, Z4
 	VMULPD           Z4, Z4, Z5
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z6
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z5, Z6
@@ -5447,8 +5432,8 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z5, Z6
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z5, Z6
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z5, Z7
@@ -5459,6 +5444,7 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z5, Z7
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z5, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z5, Z7
 	VFMADD213PD      Z6, Z4, Z7
 	VADDPD           Z1, Z7, Z5
 	VSUBPD           Z1, Z5, Z6
@@ -5501,8 +5487,8 @@ TEXT ·vecAddSiluF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+784(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
@@ -6058,8 +6044,8 @@ TEXT ·vecSiluMulF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+784(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
@@ -7793,10 +7779,10 @@ TEXT ·vecGeluTanhF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+784(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+792(SB), Z3
 	MOVQ         R8, CX
 	ANDQ         $-8, CX
 	SUBQ         CX, BX
@@ -7835,14 +7821,14 @@ farloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z13, Z13, Z14
 	VMULPD           Z17, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z18, Z19
 	VMULPD           Z5, Z7, Z7
 	VMULPD           Z9, Z11, Z11
 	VMULPD           Z13, Z15, Z15
@@ -7977,14 +7963,14 @@ ntloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z13, Z13, Z14
 	VMULPD           Z17, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z18, Z19
 	VMULPD           Z5, Z7, Z7
 	VMULPD           Z9, Z11, Z11
 	VMULPD           Z13, Z15, Z15
@@ -8098,8 +8084,8 @@ ntsingleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VMINPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z6, Z7
 	VMULPD           Z5, Z7, Z7
 	VADDPD           Z2, Z7, Z6
 	VSUBPD           Z2, Z6, Z8
@@ -8158,14 +8144,14 @@ mainloop:
 	VMULPD           Z9, Z9, Z10
 	VMULPD           Z13, Z13, Z14
 	VMULPD           Z17, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z10, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z7
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z6, Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z10, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z18, Z19
 	VMULPD           Z5, Z7, Z7
 	VMULPD           Z9, Z11, Z11
 	VMULPD           Z13, Z15, Z15
@@ -8279,8 +8265,8 @@ singleloop:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VMINPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z6, Z7
 	VMULPD           Z5, Z7, Z7
 	VADDPD           Z2, Z7, Z6
 	VSUBPD           Z2, Z6, Z8
@@ -8322,8 +8308,8 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z4, Z5
 	VMINPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
-	VBROADCASTSD     vecConstf64avx512<>+792(SB), Z7
-	VFMADD213PD.BCST vecConstf64avx512<>+800(SB), Z6, Z7
+	VBROADCASTSD     vecConstf64avx512<>+800(SB), Z7
+	VFMADD213PD.BCST vecConstf64avx512<>+808(SB), Z6, Z7
 	VMULPD           Z5, Z7, Z7
 	VADDPD           Z2, Z7, Z6
 	VSUBPD           Z2, Z6, Z8
@@ -8366,8 +8352,8 @@ TEXT ·vecSigmoidF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSD vecConstf64avx512<>+768(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+776(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+784(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
 	MOVQ         R8, CX
@@ -9475,7 +9461,7 @@ TEXT ·vecSoftmaxF64AVX512(SB), NOSPLIT, $0-81
 	MOVQ         y+16(FP), R8
 	VBROADCASTSD scale+72(FP), Z0
 	VMULPD.BCST  vecConstf64avx512<>+32(SB), Z0, Z0
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z1
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -9530,7 +9516,7 @@ addmaxsingledone:
 	VMOVUPD.Z    (DI)(R12*1), K1, Z2
 	VMOVUPD.Z    (R8)(R12*1), K1, Z3
 	VADDPD       Z3, Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z3
 	VBLENDMPD    Z2, Z3, K1, Z2
 	VMAXPD       Z2, Z1, Z1
 
@@ -9543,7 +9529,7 @@ addmaxdone:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+816(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -9556,10 +9542,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+32, CX
@@ -9606,14 +9592,10 @@ addalonemain:
 	VREDUCEPD        $0x01, Z9, Z12
 	VREDUCEPD        $0x01, Z11, Z15
 	VREDUCEPD        $0x01, Z13, Z17
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z14
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z12, Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z14
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z15, Z16
@@ -9646,6 +9628,10 @@ addalonemain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
@@ -9686,8 +9672,7 @@ addalonesingle:
 	VADDPD           Z8, Z7, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
@@ -9696,6 +9681,7 @@ addalonesingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -9716,7 +9702,7 @@ addalonesingledone:
 	VMOVUPD.Z        (DI)(R12*1), K1, Z7
 	VMOVUPD.Z        (R8)(R12*1), K1, Z8
 	VADDPD           Z8, Z7, Z7
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
 	VMAXPD           Z7, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z7
@@ -9724,8 +9710,7 @@ addalonesingledone:
 	VADDPD           Z8, Z7, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z8
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z8
@@ -9734,6 +9719,7 @@ addalonesingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
 	VSCALEFPD        Z7, Z8, Z8
@@ -9752,7 +9738,7 @@ addrow:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+816(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -9765,10 +9751,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
 	CMPB          nt+80(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -9819,14 +9805,10 @@ addntmain:
 	VREDUCEPD        $0x01, Z10, Z13
 	VREDUCEPD        $0x01, Z12, Z16
 	VREDUCEPD        $0x01, Z14, Z18
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z16, Z17
@@ -9859,6 +9841,10 @@ addntmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
@@ -9911,8 +9897,7 @@ addntsingle:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
@@ -9921,6 +9906,7 @@ addntsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -9944,7 +9930,7 @@ addntsingledone:
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
 	VMOVUPD.Z        (R8)(R12*1), K1, Z9
 	VADDPD           Z9, Z8, Z8
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
@@ -9952,8 +9938,7 @@ addntsingledone:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
@@ -9962,6 +9947,7 @@ addntsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -10021,14 +10007,10 @@ addinmain:
 	VREDUCEPD        $0x01, Z10, Z13
 	VREDUCEPD        $0x01, Z12, Z16
 	VREDUCEPD        $0x01, Z14, Z18
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z11
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z13, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z16, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z11
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z16, Z17
@@ -10061,6 +10043,10 @@ addinmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z16, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z13, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z16, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z13, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z16, Z17
@@ -10113,8 +10099,7 @@ addinsingle:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
@@ -10123,6 +10108,7 @@ addinsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -10146,7 +10132,7 @@ addinsingledone:
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
 	VMOVUPD.Z        (R8)(R12*1), K1, Z9
 	VADDPD           Z9, Z8, Z8
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
@@ -10154,8 +10140,7 @@ addinsingledone:
 	VADDPD           Z9, Z8, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
@@ -10164,6 +10149,7 @@ addinsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -10233,7 +10219,7 @@ plainmaxsingledone:
 	DECQ         DX
 	KMOVW        DX, K1
 	VMOVUPD.Z    (DI)(R12*1), K1, Z2
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z3
 	VBLENDMPD    Z2, Z3, K1, Z2
 	VMAXPD       Z2, Z1, Z1
 
@@ -10246,7 +10232,7 @@ plainmaxdone:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+816(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -10259,10 +10245,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+32, CX
@@ -10289,14 +10275,10 @@ plainalonemain:
 	VREDUCEPD        $0x01, Z10, Z11
 	VREDUCEPD        $0x01, Z13, Z14
 	VREDUCEPD        $0x01, Z16, Z17
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z14, Z15
@@ -10329,6 +10311,10 @@ plainalonemain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z14, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
@@ -10364,8 +10350,7 @@ plainalonesingle:
 	VMOVUPD          (DX)(R12*1), Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
@@ -10374,6 +10359,7 @@ plainalonesingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -10392,14 +10378,13 @@ plainalonesingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPD.Z        (DI)(R12*1), K1, Z7
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
 	VMAXPD           Z7, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z8
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z8
@@ -10408,6 +10393,7 @@ plainalonesingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z8
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z8
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z8
 	VSCALEFPD        Z7, Z8, Z8
@@ -10426,7 +10412,7 @@ plainrow:
 	VMAXPD        X2, X1, X1
 	VBROADCASTSD  X1, Z1
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+816(SB), Z1
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -10439,10 +10425,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
 	CMPB          nt+80(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -10473,14 +10459,10 @@ plainntmain:
 	VREDUCEPD        $0x01, Z11, Z12
 	VREDUCEPD        $0x01, Z14, Z15
 	VREDUCEPD        $0x01, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z15, Z16
@@ -10513,6 +10495,10 @@ plainntmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
@@ -10560,8 +10546,7 @@ plainntsingle:
 	VMOVUPD          (DX)(R12*1), Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
@@ -10570,6 +10555,7 @@ plainntsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -10591,14 +10577,13 @@ plainntsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
@@ -10607,6 +10592,7 @@ plainntsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -10646,14 +10632,10 @@ plaininmain:
 	VREDUCEPD        $0x01, Z11, Z12
 	VREDUCEPD        $0x01, Z14, Z15
 	VREDUCEPD        $0x01, Z17, Z18
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z13
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z19
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z12, Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z18, Z19
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z13
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z15, Z16
@@ -10686,6 +10668,10 @@ plaininmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z18, Z19
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z12, Z13
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z18, Z19
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z15, Z16
@@ -10733,8 +10719,7 @@ plaininsingle:
 	VMOVUPD          (DX)(R12*1), Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z9
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z9, Z10
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z9, Z10
@@ -10743,6 +10728,7 @@ plaininsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z9, Z10
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z9, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z9, Z10
 	VSCALEFPD        Z8, Z10, Z10
@@ -10764,14 +10750,13 @@ plaininsingledone:
 	KMOVW            BX, K1
 	PREFETCHT1       (R9)(R12*1)
 	VMOVUPD.Z        (DI)(R12*1), K1, Z8
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
 	VBLENDMPD        Z8, Z9, K1, Z8
 	VMAXPD           Z8, Z1, Z1
 	VMOVUPD.Z        (DX)(R12*1), K1, Z8
 	VFMSUB213PD      Z2, Z0, Z8
 	VREDUCEPD        $0x01, Z8, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z9
@@ -10780,6 +10765,7 @@ plaininsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z9
 	VSCALEFPD        Z8, Z9, Z9
@@ -11089,7 +11075,7 @@ return:
 TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+896(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+904(SB), Z2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
 	MOVQ         dst+0(FP), BX
@@ -11274,10 +11260,10 @@ TEXT ·vecRowSumsF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 
 row:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
@@ -11311,7 +11297,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
 	VADDPD       Z4, Z0, Z0
 
@@ -11344,10 +11330,10 @@ TEXT ·vecRowMaxesF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 
 row:
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+32, CX
@@ -11381,7 +11367,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPD.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z5
 	VBLENDMPD    Z4, Z5, K1, Z4
 	VMAXPD       Z4, Z0, Z0
 
@@ -11414,7 +11400,7 @@ TEXT ·vecRowExpSumsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x03, SI
 	VBROADCASTSD vecConstf64avx512<>+32(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z1
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+32, CX
@@ -11448,7 +11434,7 @@ maxsingledone:
 	DECQ         R9
 	KMOVW        R9, K1
 	VMOVUPD.Z    (BX)(R8*1), K1, Z2
-	VBROADCASTSD vecConstf64avx512<>+808(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+816(SB), Z3
 	VBLENDMPD    Z2, Z3, K1, Z2
 	VMAXPD       Z2, Z1, Z1
 
@@ -11464,15 +11450,15 @@ row:
 	VMOVSD        X1, (DX)
 	ADDQ          $+8, DX
 	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+808(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+816(SB), Z1
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+32, CX
@@ -11499,14 +11485,10 @@ expmain:
 	VREDUCEPD        $0x01, Z10, Z11
 	VREDUCEPD        $0x01, Z13, Z14
 	VREDUCEPD        $0x01, Z16, Z17
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z12
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z15
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z18
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z11, Z12
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z14, Z15
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z17, Z18
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z12
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z15
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z14, Z15
@@ -11539,6 +11521,10 @@ expmain:
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z14, Z15
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z17, Z18
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z11, Z12
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z14, Z15
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z17, Z18
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z11, Z12
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z14, Z15
@@ -11570,8 +11556,7 @@ expsingle:
 	VMOVUPD          (BX)(R8*1), Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
@@ -11580,6 +11565,7 @@ expsingle:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -11597,14 +11583,13 @@ expsingledone:
 	KMOVW            R11, K1
 	PREFETCHT1       (R10)(R8*1)
 	VMOVUPD.Z        (R9)(R8*1), K1, Z7
-	VBROADCASTSD     vecConstf64avx512<>+808(SB), Z8
+	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z8
 	VBLENDMPD        Z7, Z8, K1, Z7
 	VMAXPD           Z7, Z1, Z1
 	VMOVUPD.Z        (BX)(R8*1), K1, Z7
 	VFMSUB213PD      Z2, Z0, Z7
 	VREDUCEPD        $0x01, Z7, Z8
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z9
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z8, Z9
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z8, Z9
@@ -11613,6 +11598,7 @@ expsingledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z8, Z9
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z8, Z9
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z8, Z9
 	VSCALEFPD        Z7, Z9, Z9
@@ -11632,8 +11618,7 @@ expdone:
 	VBROADCASTSD     -8(DX), Z4
 	VFNMADD213PD     Z2, Z0, Z4
 	VREDUCEPD        $0x01, Z4, Z2
-	VBROADCASTSD     vecConstf64avx512<>+816(SB), Z5
-	VFMADD213PD.BCST vecConstf64avx512<>+824(SB), Z2, Z5
+	VBROADCASTSD     vecConstf64avx512<>+824(SB), Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+832(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+840(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+848(SB), Z2, Z5
@@ -11642,6 +11627,7 @@ expdone:
 	VFMADD213PD.BCST vecConstf64avx512<>+872(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+880(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+888(SB), Z2, Z5
+	VFMADD213PD.BCST vecConstf64avx512<>+896(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+432(SB), Z2, Z5
 	VFMADD213PD.BCST vecConstf64avx512<>+24(SB), Z2, Z5
 	VSCALEFPD        Z4, Z5, Z5
@@ -11660,10 +11646,10 @@ TEXT ·vecRowDistanceF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+32, CX
@@ -11764,17 +11750,17 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-73
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z9
 	CMPQ          n+56(FP), $+32
 	JLT           firstshort
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -11786,11 +11772,11 @@ first:
 	VPERMILPD     $0x01, X1, X10
 	VADDPD        X10, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+912(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
 	VBROADCASTSD (BX), Z10
 	VADDPD       Z10, Z1, Z1
 
@@ -11875,7 +11861,7 @@ row:
 	VMULPD        Z0, Z2, Z10
 	VFNMADD231PD  Z2, Z10, Z6
 	VADDPD        Z1, Z10, Z10
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z1
 	VMAXPD        Z6, Z1, Z6
 	VMULPD        Z0, Z6, Z6
 	VBROADCASTSD  eps+64(FP), Z1
@@ -11896,17 +11882,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z9
 	CMPQ          n+56(FP), $+32
 	JLT           nextshort
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -11918,11 +11904,11 @@ together:
 	VPERMILPD     $0x01, X1, X12
 	VADDPD        X12, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+912(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
 	VBROADCASTSD (BX), Z12
 	VADDPD       Z12, Z1, Z1
 
@@ -12328,17 +12314,17 @@ TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-97
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z9
 	CMPQ          n+80(FP), $+32
 	JLT           firstshort
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -12354,11 +12340,11 @@ first:
 	VPERMILPD     $0x01, X1, X10
 	VADDPD        X10, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+912(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
 	VBROADCASTSD (BX), Z10
 	VADDPD       Z10, Z1, Z1
 	VBROADCASTSD (R11), Z10
@@ -12482,7 +12468,7 @@ turned:
 	VMULPD        Z0, Z2, Z10
 	VFNMADD231PD  Z2, Z10, Z6
 	VADDPD        Z1, Z10, Z10
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z1
 	VMAXPD        Z6, Z1, Z6
 	VMULPD        Z0, Z6, Z6
 	VBROADCASTSD  eps+88(FP), Z1
@@ -12503,17 +12489,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z9
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z7
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z8
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z9
 	CMPQ          n+80(FP), $+32
 	JLT           nextshort
-	VBROADCASTSD  vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD  vecConstf64avx512<>+568(SB), Z1
 	VADDPD        (BX), Z1, Z1
 	VADDPD        64(BX), Z1, Z1
 	VADDPD        128(BX), Z1, Z1
@@ -12529,11 +12515,11 @@ together:
 	VPERMILPD     $0x01, X1, X12
 	VADDPD        X12, X1, X1
 	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+904(SB), Z1, Z1
+	VMULPD.BCST   vecConstf64avx512<>+912(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
 	VBROADCASTSD (BX), Z12
 	VADDPD       Z12, Z1, Z1
 	VBROADCASTSD (R11), Z12
@@ -12999,14 +12985,14 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 	VDIVPD       Z1, Z0, Z0
 
 first:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+32, CX
@@ -13080,14 +13066,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z5
 	CMPB         nt+64(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -13519,14 +13505,14 @@ TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSD mean+64(FP), Z9
 	VBROADCASTSD shift+80(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -14004,14 +13990,14 @@ TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSD mean+64(FP), Z9
 	VBROADCASTSD shift+80(FP), Z0
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -14420,14 +14406,14 @@ TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         next+24(FP), BX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSD scale+72(FP), Z8
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z2
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -14791,13 +14777,13 @@ TEXT ·vecDropoutF64AVX512(SB), NOSPLIT, $0-41
 	MOVL         at+36(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Z2
-	VPADDD       vecConstf64avx512<>+912(SB), Z2, Z2
-	VBROADCASTSD vecConstf64avx512<>+976(SB), Z3
-	VBROADCASTSD vecConstf64avx512<>+984(SB), Z4
-	VBROADCASTSD vecConstf64avx512<>+992(SB), Z5
-	VBROADCASTSD vecConstf64avx512<>+1000(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+1008(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+1016(SB), Z8
+	VPADDD       vecConstf64avx512<>+920(SB), Z2, Z2
+	VBROADCASTSD vecConstf64avx512<>+984(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+992(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+1000(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+1008(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+1016(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+1024(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -15016,9 +15002,9 @@ TEXT ·vecAddGeluDropoutF64AVX512(SB), NOSPLIT, $0-49
 	MOVQ         src+8(FP), DX
 	MOVQ         n+24(FP), CX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSD vecConstf64avx512<>+560(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+568(SB), Z0
 	VBROADCASTSD vecConstf64avx512<>+16(SB), Z1
-	VBROADCASTSD vecConstf64avx512<>+568(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+576(SB), Z2
 	VBROADCASTSD scale+32(FP), Z3
 	MOVL         least+40(FP), SI
 	VMOVD        SI, X4
@@ -15026,11 +15012,11 @@ TEXT ·vecAddGeluDropoutF64AVX512(SB), NOSPLIT, $0-49
 	MOVL         at+44(FP), SI
 	VMOVD        SI, X5
 	VPBROADCASTQ X5, Z5
-	VPADDD       vecConstf64avx512<>+912(SB), Z5, Z5
-	VBROADCASTSD vecConstf64avx512<>+976(SB), Z6
-	VBROADCASTSD vecConstf64avx512<>+984(SB), Z7
-	VBROADCASTSD vecConstf64avx512<>+992(SB), Z8
-	VBROADCASTSD vecConstf64avx512<>+1000(SB), Z9
+	VPADDD       vecConstf64avx512<>+920(SB), Z5, Z5
+	VBROADCASTSD vecConstf64avx512<>+984(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+992(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+1000(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+1008(SB), Z9
 	XORQ         SI, SI
 	CMPB         nt+48(FP), $0x00
 	JEQ          ntskip
@@ -15074,10 +15060,8 @@ nt:
 	VMINPD           Z18, Z2, Z18
 	VMULPD           Z13, Z13, Z15
 	VMULPD           Z18, Z18, Z19
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z20
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z20
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z19, Z20
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z16
@@ -15098,10 +15082,10 @@ nt:
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z19, Z20
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z19, Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z15, Z17
@@ -15122,6 +15106,8 @@ nt:
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z19, Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z19, Z21
 	VFMADD213PD      Z16, Z13, Z17
 	VFMADD213PD      Z20, Z18, Z21
 	VADDPD           Z1, Z17, Z15
@@ -15217,10 +15203,8 @@ main:
 	VMINPD           Z18, Z2, Z18
 	VMULPD           Z13, Z13, Z15
 	VMULPD           Z18, Z18, Z19
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z16
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z20
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z15, Z16
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z16
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z20
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z19, Z20
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z15, Z16
@@ -15241,10 +15225,10 @@ main:
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z19, Z20
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z15, Z16
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z19, Z20
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z17
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z21
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z17
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z15, Z16
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z19, Z20
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z17
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z19, Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z15, Z17
@@ -15265,6 +15249,8 @@ main:
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z19, Z21
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z15, Z17
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z19, Z21
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z15, Z17
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z19, Z21
 	VFMADD213PD      Z16, Z13, Z17
 	VFMADD213PD      Z20, Z18, Z21
 	VADDPD           Z1, Z17, Z15
@@ -15341,8 +15327,7 @@ single:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z10, Z11
 	VMINPD           Z11, Z2, Z11
 	VMULPD           Z11, Z11, Z12
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z13
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z12, Z13
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z12, Z13
@@ -15353,8 +15338,8 @@ single:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z12, Z13
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z12, Z13
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z14
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z12, Z13
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z12, Z14
@@ -15365,6 +15350,7 @@ single:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z12, Z14
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z12, Z14
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z12, Z14
 	VFMADD213PD      Z13, Z11, Z14
 	VADDPD           Z1, Z14, Z12
 	VSUBPD           Z1, Z12, Z13
@@ -15418,8 +15404,7 @@ singledone:
 	VANDPD.BCST      vecConstf64avx512<>+168(SB), Z6, Z7
 	VMINPD           Z7, Z2, Z7
 	VMULPD           Z7, Z7, Z2
-	VBROADCASTSD     vecConstf64avx512<>+576(SB), Z10
-	VFMADD213PD.BCST vecConstf64avx512<>+592(SB), Z2, Z10
+	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+600(SB), Z2, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+608(SB), Z2, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+616(SB), Z2, Z10
@@ -15430,8 +15415,8 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+656(SB), Z2, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+664(SB), Z2, Z10
 	VFMADD213PD.BCST vecConstf64avx512<>+672(SB), Z2, Z10
-	VBROADCASTSD     vecConstf64avx512<>+584(SB), Z11
-	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z2, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+680(SB), Z2, Z10
+	VBROADCASTSD     vecConstf64avx512<>+592(SB), Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+688(SB), Z2, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+696(SB), Z2, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+704(SB), Z2, Z11
@@ -15442,6 +15427,7 @@ singledone:
 	VFMADD213PD.BCST vecConstf64avx512<>+744(SB), Z2, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+752(SB), Z2, Z11
 	VFMADD213PD.BCST vecConstf64avx512<>+760(SB), Z2, Z11
+	VFMADD213PD.BCST vecConstf64avx512<>+768(SB), Z2, Z11
 	VFMADD213PD      Z10, Z7, Z11
 	VADDPD           Z1, Z11, Z2
 	VSUBPD           Z1, Z2, Z1
@@ -16553,76 +16539,77 @@ DATA vecConstf64avx512<>+416(SB)/8, $0x3fac6b08d704a08e
 DATA vecConstf64avx512<>+424(SB)/8, $0x3fcebfbdff82c598
 DATA vecConstf64avx512<>+432(SB)/8, $0x3fe62e42fefa39ef
 DATA vecConstf64avx512<>+440(SB)/8, $0x8000000000000000
-DATA vecConstf64avx512<>+448(SB)/8, $0x4034000000000000
-DATA vecConstf64avx512<>+456(SB)/8, $0x4000000000000000
-DATA vecConstf64avx512<>+464(SB)/8, $0x3f0ae6ba92036db0
-DATA vecConstf64avx512<>+472(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx512<>+480(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx512<>+488(SB)/8, $0x3f328a1d8170e1ba
-DATA vecConstf64avx512<>+496(SB)/8, $0x3f571de87ff7e3f4
-DATA vecConstf64avx512<>+504(SB)/8, $0x3f7a019a776cebdd
-DATA vecConstf64avx512<>+512(SB)/8, $0x3f9a01a01751a7e0
-DATA vecConstf64avx512<>+520(SB)/8, $0x3fb6c16c17ed9500
-DATA vecConstf64avx512<>+528(SB)/8, $0x3fd1111111118f95
-DATA vecConstf64avx512<>+536(SB)/8, $0x3fe55555555522c0
-DATA vecConstf64avx512<>+544(SB)/8, $0x3ff5555555555539
-DATA vecConstf64avx512<>+552(SB)/8, $0x4000000000000005
-DATA vecConstf64avx512<>+560(SB)/8, $0x0000000000000000
-DATA vecConstf64avx512<>+568(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx512<>+576(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx512<>+584(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx512<>+592(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx512<>+600(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx512<>+608(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx512<>+616(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx512<>+624(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx512<>+632(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx512<>+640(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx512<>+648(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx512<>+656(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx512<>+664(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx512<>+672(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx512<>+680(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx512<>+688(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx512<>+696(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx512<>+704(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx512<>+712(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx512<>+720(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx512<>+728(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx512<>+736(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx512<>+744(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx512<>+752(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx512<>+760(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx512<>+768(SB)/8, $0x4086200000000000
-DATA vecConstf64avx512<>+776(SB)/8, $0xc086200000000000
-DATA vecConstf64avx512<>+784(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx512<>+792(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx512<>+800(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx512<>+808(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx512<>+816(SB)/8, $0x3e04fdbd25e24b38
-DATA vecConstf64avx512<>+824(SB)/8, $0x3e3c863a9c25f258
-DATA vecConstf64avx512<>+832(SB)/8, $0x3e7b7924359d4cab
-DATA vecConstf64avx512<>+840(SB)/8, $0x3eb629f9b90c7fca
-DATA vecConstf64avx512<>+848(SB)/8, $0x3eeffce28e57ac30
-DATA vecConstf64avx512<>+856(SB)/8, $0x3f243090714c8cd1
-DATA vecConstf64avx512<>+864(SB)/8, $0x3f55d87fec968081
-DATA vecConstf64avx512<>+872(SB)/8, $0x3f83b2ab6fa6611c
-DATA vecConstf64avx512<>+880(SB)/8, $0x3fac6b08d704f124
-DATA vecConstf64avx512<>+888(SB)/8, $0x3fcebfbdff82c511
-DATA vecConstf64avx512<>+896(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx512<>+904(SB)/8, $0x3fa0000000000000
-DATA vecConstf64avx512<>+912(SB)/8, $0x000000009e3779b9
-DATA vecConstf64avx512<>+920(SB)/8, $0x000000003c6ef372
-DATA vecConstf64avx512<>+928(SB)/8, $0x00000000daa66d2b
-DATA vecConstf64avx512<>+936(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx512<>+944(SB)/8, $0x000000001715609d
-DATA vecConstf64avx512<>+952(SB)/8, $0x00000000b54cda56
-DATA vecConstf64avx512<>+960(SB)/8, $0x000000005384540f
-DATA vecConstf64avx512<>+968(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx512<>+976(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx512<>+984(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx512<>+992(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx512<>+1000(SB)/8, $0x00000000e3779b90
-DATA vecConstf64avx512<>+1008(SB)/8, $0x00000000d5336958
-DATA vecConstf64avx512<>+1016(SB)/8, $0x00000000c6ef3720
-GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $1024
+DATA vecConstf64avx512<>+448(SB)/8, $0x4000000000000000
+DATA vecConstf64avx512<>+456(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx512<>+464(SB)/8, $0x4034000000000000
+DATA vecConstf64avx512<>+472(SB)/8, $0xc034000000000000
+DATA vecConstf64avx512<>+480(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx512<>+488(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx512<>+496(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx512<>+504(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx512<>+512(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx512<>+520(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx512<>+528(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx512<>+536(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx512<>+544(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx512<>+552(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx512<>+560(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx512<>+568(SB)/8, $0x0000000000000000
+DATA vecConstf64avx512<>+576(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx512<>+584(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx512<>+592(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx512<>+600(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx512<>+608(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx512<>+616(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx512<>+624(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx512<>+632(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx512<>+640(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx512<>+648(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx512<>+656(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx512<>+664(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx512<>+672(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx512<>+680(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx512<>+688(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx512<>+696(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx512<>+704(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx512<>+712(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx512<>+720(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx512<>+728(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx512<>+736(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx512<>+744(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx512<>+752(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx512<>+760(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx512<>+768(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx512<>+776(SB)/8, $0x4086200000000000
+DATA vecConstf64avx512<>+784(SB)/8, $0xc086200000000000
+DATA vecConstf64avx512<>+792(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx512<>+800(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx512<>+808(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx512<>+816(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx512<>+824(SB)/8, $0x3e04fdbd25e24b38
+DATA vecConstf64avx512<>+832(SB)/8, $0x3e3c863a9c25f258
+DATA vecConstf64avx512<>+840(SB)/8, $0x3e7b7924359d4cab
+DATA vecConstf64avx512<>+848(SB)/8, $0x3eb629f9b90c7fca
+DATA vecConstf64avx512<>+856(SB)/8, $0x3eeffce28e57ac30
+DATA vecConstf64avx512<>+864(SB)/8, $0x3f243090714c8cd1
+DATA vecConstf64avx512<>+872(SB)/8, $0x3f55d87fec968081
+DATA vecConstf64avx512<>+880(SB)/8, $0x3f83b2ab6fa6611c
+DATA vecConstf64avx512<>+888(SB)/8, $0x3fac6b08d704f124
+DATA vecConstf64avx512<>+896(SB)/8, $0x3fcebfbdff82c511
+DATA vecConstf64avx512<>+904(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx512<>+912(SB)/8, $0x3fa0000000000000
+DATA vecConstf64avx512<>+920(SB)/8, $0x000000009e3779b9
+DATA vecConstf64avx512<>+928(SB)/8, $0x000000003c6ef372
+DATA vecConstf64avx512<>+936(SB)/8, $0x00000000daa66d2b
+DATA vecConstf64avx512<>+944(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx512<>+952(SB)/8, $0x000000001715609d
+DATA vecConstf64avx512<>+960(SB)/8, $0x00000000b54cda56
+DATA vecConstf64avx512<>+968(SB)/8, $0x000000005384540f
+DATA vecConstf64avx512<>+976(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+984(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx512<>+992(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx512<>+1000(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx512<>+1008(SB)/8, $0x00000000e3779b90
+DATA vecConstf64avx512<>+1016(SB)/8, $0x00000000d5336958
+DATA vecConstf64avx512<>+1024(SB)/8, $0x00000000c6ef3720
+GLOBL vecConstf64avx512<>(SB), RODATA|NOPTR, $1032

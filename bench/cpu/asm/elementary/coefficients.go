@@ -70,6 +70,27 @@ var exp2upF64 = []float64{
 	0x1.4fdbd25e24b38p-31,
 }
 
+// (e^r - 1) / r on [-ln2/2, ln2/2].
+// Degree 4, weighted error 2^-23.3.
+var expm1F32 = []float64{
+	0x1.fffff6p-01,
+	0x1.fffdc6p-02,
+	0x1.555a6ap-03,
+	0x1.573a58p-05,
+	0x1.0fa83p-07,
+}
+
+// (e^r - 1) / r on [-ln2/2, ln2/2].
+// Degree 5, weighted error 2^-25.4.
+var expm1Near0F32 = []float64{
+	0x1p+00,
+	0x1.fffffep-02,
+	0x1.55547ep-03,
+	0x1.555652p-05,
+	0x1.123cd8p-07,
+	0x1.6c16a6p-10,
+}
+
 // (e^r - 1 - r) / r^2 on [-ln2/16, ln2/16].
 // Degree 2, weighted error 2^-32.4.
 var expQEighthsF32 = []float64{

@@ -27,8 +27,8 @@ type Format struct {
 	Exp2up []float64
 
 	// Of Float32 alone.
-	GeluRoot     []float64
-	geluRootZero float64 // before it was rounded
+	Expm1, GeluRoot []float64
+	geluRootZero    float64 // before it was rounded
 
 	// Of Float32 alone, for lookups.
 	ExpQEighths, ExpQSixteenths, Exp2m1Eighths, Exp2upSixteenths, TanhStep []float64
@@ -42,7 +42,7 @@ var Float32 = Format{
 	ExpQ: expQF32, Exp2m1: exp2m1F32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
 	ExpQEighths: expQEighthsF32, ExpQSixteenths: expQSixteenthsF32, Exp2m1Eighths: exp2m1EighthsF32,
 	Exp2upSixteenths: exp2upSixteenthsF32, TanhStep: tanhStepF32,
-	GeluRoot: geluRootF32, geluRootZero: 2.844,
+	Expm1: expm1F32, GeluRoot: geluRootF32, geluRootZero: 2.844,
 	GeluTail: geluTail16F32, GeluTanhTail: geluTanhTail16F32,
 }
 
@@ -79,6 +79,9 @@ func (f Format) PartsMagic(parts int) float64 {
 
 // SigmoidMax is where e^x and its inverse are still normal numbers.
 func (f Format) SigmoidMax() float64 { return math.Floor(float64(f.Bias-1) * math.Ln2) }
+
+// GateMin is where 2^n of e^-x is +Inf.
+func (f Format) GateMin() float64 { return -math.Ceil(float64(f.Bias+1) * math.Ln2) }
 
 // SiluMax is where 2^n of e^-x is 0.
 func (f Format) SiluMax() float64 { return float64(f.Bias) * math.Ln2 }

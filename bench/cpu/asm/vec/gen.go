@@ -114,6 +114,16 @@ func (g *gen) set(k konst, v reg.Register) {
 	g.broadcast(g.mem(k), v)
 }
 
+// register is the one that a constant is pinned to, or a new one with it.
+func (g *gen) register(k konst) reg.Register {
+	if r := g.pinned[uint64(k)]; r != nil {
+		return r
+	}
+	v := g.vector()
+	g.set(k, v)
+	return v
+}
+
 // pin keeps constants in registers for the rest of the function.
 func (g *gen) pin(ks ...konst) {
 	for _, k := range ks {

@@ -106,7 +106,7 @@ func (g *gen) tanhBySteps(x reg.Register) reg.Register {
 	g.op("VAND", g.magnitude(), x, f)
 	g.op("VMUL", g.num(elementary.TanhSteps), f, f)
 	g.op("VMIN", f, g.pinned[uint64(g.lastStep())], f)
-	t, left := g.splitBinary(f, g.piecesMagic())
+	t, left := g.splitBinary(f, g.wholeMagic())
 	square := g.vector()
 	g.op("VMUL", left, left, square)
 	s := g.horner(g.TanhStep, square)
@@ -155,9 +155,6 @@ func (g *gen) timesPower(f reg.Register, c []float64, power func(t reg.Register)
 	return q
 }
 
-// piecesMagic leaves the number of the piece in the lowest bits.
-func (g *gen) piecesMagic() konst { return g.num(math.Ldexp(1.5, g.Mantissa)) }
-
 // rows are the coefficients of each power, of one piece in each lane.
 func (g *gen) rows(p elementary.Pieces) [][]uint64 {
 	rows := make([][]uint64, len(p.Coefficients))
@@ -173,9 +170,9 @@ func (g *gen) rows(p elementary.Pieces) [][]uint64 {
 func (g *gen) by(p elementary.Pieces, x reg.Register) reg.Register {
 	t, f := g.vector(), g.vector()
 	perWidth := g.num(1 / p.Width)
-	g.set(g.piecesMagic(), t)
+	g.set(g.wholeMagic(), t)
 	g.op("VFMADD231", perWidth, x, t)
-	g.op("VSUB", g.piecesMagic(), t, f)
+	g.op("VSUB", g.wholeMagic(), t, f)
 	g.op("VFMSUB231", perWidth, x, f)
 	rows := g.rows(p)
 	degree := len(rows) - 1
@@ -196,7 +193,7 @@ func (g *gen) tailed(t elementary.Pieces, x reg.Register) reg.Register {
 
 // tailedPins are what tailed needs in registers: with AVX-512, all coefficients.
 func (g *gen) tailedPins(t elementary.Pieces) (pins []konst, held [][]uint64) {
-	pins = []konst{g.num(0), g.num(t.Last()), g.piecesMagic()}
+	pins = []konst{g.num(0), g.num(t.Last()), g.wholeMagic()}
 	if g.wide() {
 		held = g.rows(t)
 	}

@@ -29,7 +29,7 @@ type mapped struct {
 	far     bool // what is read comes from memory
 	noHalf  bool // halves are moved in pairs, and epilogues work on what is computed in
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
-	lean    bool // it takes so few registers that AVX2 has them for as many
+	narrow  int  // vectors at once for AVX2, if not half: more where they take few registers
 	pins    []konst
 	held    [][]uint64
 	f       func(x reg.Register, v args) reg.Register
@@ -61,32 +61,35 @@ func (g *gen) maps() {
 		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail)
 	}
 	tanh, tanhRows := g.tanhPins()
-	powerPins, powerRows := g.powerPins()
+	gate, gateRows := g.gatePins()
 	exp, expRows := g.expPins()
 	add := func(x, y reg.Register) reg.Register { g.op("VADD", y, x, x); return x }
 	sum := func(x reg.Register, v args) reg.Register { return add(x, v.y()) }
 	larger := func(x reg.Register, v args) reg.Register { g.op("VMAX", v.y(), x, x); return x }
 	mul := func(x, y reg.Register) reg.Register { g.op("VMUL", y, x, x); return x }
 	same := func(x reg.Register, _ args) reg.Register { return x }
-	sigmoid := append([]konst{g.num(g.SigmoidMax()), g.num(-g.SigmoidMax()), g.num(1)}, powerPins...)
+	four, three := 0, 0
+	if g.size == 4 {
+		four, three = 4, 3
+	}
 	// Not multiplied and added at once: beside a store that takes Zen 5 one and a half cycles for a
 	// vector, and these one.
 	affine := func(x reg.Register, v args) reg.Register { return add(mul(x, v.a), v.b) }
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: exp, held: expRows, near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
 		{name: "Erf", noHalf: true, unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
-		{name: "Tanh", unroll: 4, pins: tanh, held: tanhRows, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
+		{name: "Tanh", unroll: 4, narrow: four, pins: tanh, held: tanhRows, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: relu, bits: g.reluOfBits, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
-		{name: "Gelu", unroll: 4, lean: g.size == 4, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
-		{name: "Silu", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
+		{name: "Gelu", unroll: 4, narrow: four, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},
+		{name: "Silu", unroll: 4, narrow: three, pins: gate, held: gateRows, f: func(x reg.Register, _ args) reg.Register { return g.siluOf(x) }},
 		{name: "Scale", a: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.a) }},
 		{name: "Affine", noHalf: true, a: true, b: true, unroll: 8, f: affine},
 		{name: "AffineRows", a: true, b: true, perRow: true, unroll: 8, f: affine},
 		{name: "Add", y: true, unroll: 8, f: sum},
 		{name: "AddRelu", noHalf: true, y: true, unroll: 8, pins: zero, f: func(x reg.Register, v args) reg.Register { return g.relu(add(x, v.y())) }},
-		{name: "AddGelu", noHalf: true, y: true, unroll: 4, lean: g.size == 4, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
-		{name: "AddSilu", noHalf: true, y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
-		{name: "SiluMul", noHalf: true, y: true, unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
+		{name: "AddGelu", noHalf: true, y: true, unroll: 4, narrow: four, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
+		{name: "AddSilu", noHalf: true, y: true, unroll: 4, narrow: three, pins: gate, held: gateRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
+		{name: "SiluMul", noHalf: true, y: true, unroll: 4, narrow: three, pins: gate, held: gateRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
@@ -94,7 +97,7 @@ func (g *gen) maps() {
 		{name: "MaxFar", y: true, join: true, far: true, unroll: 8, f: larger},
 		{name: "AddFar", y: true, join: true, far: true, unroll: 8, f: sum},
 		{name: "GeluTanh", unroll: 4, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
-		{name: "Sigmoid", unroll: 4, pins: sigmoid, held: powerRows, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
+		{name: "Sigmoid", unroll: 4, narrow: four, pins: gate, held: gateRows, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", noHalf: true, unroll: 8, f: same},
 		{name: "Set", noHalf: true, b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},
 		{name: "GatherRows", noHalf: true, gather: true, unroll: 8, f: same},
@@ -309,7 +312,11 @@ const farNT = 2
 // loops of a row, one after the other: each takes what it can of what is left.
 func (k mapped) loops(g *gen) []mapLoop {
 	unroll, far := k.unroll, k.unroll
-	if !g.wide() && k.near == nil && !k.lean {
+	switch {
+	case g.wide() || k.near != nil:
+	case k.narrow > 0:
+		unroll, far = k.narrow, k.narrow
+	default:
 		unroll, far = unroll/2, far/2
 	}
 	if k.short() {

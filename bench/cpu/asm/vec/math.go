@@ -245,34 +245,33 @@ func (g *gen) withSign(magnitude, x reg.Register) reg.Register {
 	return magnitude
 }
 
-// tanh is E/(E+2) with E = e^2|x| - 1 = 2^n s + (2^n - 1): small arguments keep
-// their relative precision. s = e^2r - 1 = 2r + r^2 Q(r), r = |x| - n ln2/2.
+// tanh is E/(E+2) with E = e^2x - 1 = 2 2^n s - (1 - 2^n): small arguments keep their relative precision.
+// s = (e^2r - 1)/2 = r + r (r Q(r)), r = x - n ln2/2. To r Q(r) 0 is added, so that it is no -0, and s of -0 is one.
 func (g *gen) tanh(x reg.Register) reg.Register {
 	if g.looksUpLong() {
 		return g.tanhBySteps(x)
 	}
-	r := g.clampMagnitude(x, g.num(g.TanhMax))
-	t, n := g.nearest(r, 2*math.Log2E, g.num(g.Magic()), plus)
-	g.less(n, g.num(math.Ln2/2), r, plus)
-	s, square := g.horner(g.twiceExpQ(), r), g.vector()
-	g.op("VMUL", r, r, square)
-	g.op("VADD", r, r, r)
-	g.op("VFMADD213", r, square, s)
+	g.op("VMIN", x, g.register(g.num(g.TanhMax)), x)
+	g.op("VMAX", x, g.register(g.num(-g.TanhMax)), x)
+	t, n := g.nearest(x, 2*math.Log2E, g.num(g.Magic()), plus)
+	g.less(n, g.num(math.Ln2/2), x, plus)
+	s := g.horner(append([]float64{0}, g.tanhQ()...), x)
+	g.op("VFMADD213", x, x, s)
 	g.shift(t)
-	less := g.vector()
-	g.op("VSUB", g.num(1), t, less)
-	g.op("VFMADD213", less, t, s)
+	g.op("VADD", t, t, x)
+	g.op("VSUB", t, g.pinned[uint64(g.num(1))], t)
+	g.op("VFMSUB213", t, x, s)
 	d := g.vector()
 	g.op("VADD", g.num(2), s, d)
 	g.op("VDIV", d, s, s)
-	return g.withSign(s, x)
+	return s
 }
 
-// twiceExpQ is the Q of e^2r = 1 + 2r + r^2 Q(r).
-func (g *gen) twiceExpQ() []float64 {
+// tanhQ is the Q of (e^2r - 1)/2 = r + r^2 Q(r).
+func (g *gen) tanhQ() []float64 {
 	q := slices.Clone(g.ExpQ)
 	for i := range q {
-		q[i] = math.Ldexp(q[i], i+2)
+		q[i] = math.Ldexp(q[i], i+1)
 	}
 	return q
 }
@@ -280,12 +279,12 @@ func (g *gen) twiceExpQ() []float64 {
 // tanhPins are what tanh needs in registers, and some of what it would load for each vector, where there is room.
 func (g *gen) tanhPins() (pins []konst, held [][]uint64) {
 	if g.looksUpLong() {
-		return []konst{g.lastStep(), g.piecesMagic(), g.num(1)}, g.tanhSteps()
+		return []konst{g.lastStep(), g.wholeMagic(), g.num(1)}, g.tanhSteps()
 	}
-	pins = []konst{g.num(g.TanhMax), g.num(g.Magic())}
+	pins = []konst{g.num(1), g.num(g.Magic())}
 	if g.wide() {
-		q := g.twiceExpQ()
-		pins = append(pins, g.num(1), g.num(2), g.num(q[len(q)-1]))
+		q := g.tanhQ()
+		pins = append(pins, g.num(2), g.num(q[len(q)-1]), g.num(g.TanhMax), g.num(-g.TanhMax))
 	}
 	return pins, nil
 }
@@ -348,8 +347,47 @@ func (g *gen) rooted(x reg.Register) reg.Register {
 	return r
 }
 
+// gates tells whether e^-x of sigmoid and silu comes from gate.
+func (g *gen) gates() bool { return !g.wide() }
+
+// gate bounds x and returns it, with e^-x where that is a normal number, or +Inf at the lower bound.
+func (g *gen) gate(x reg.Register) (bounded, power reg.Register) {
+	bounded = g.vector()
+	r := g.vector()
+	g.op("VMAX", x, g.register(g.num(g.GateMin())), bounded)
+	g.op("VMIN", bounded, g.register(g.num(g.SigmoidMax())), r)
+	if g.size == 8 {
+		return bounded, g.power(r, minus)
+	}
+	// Less precise than power, as 1 / (1 + e^-x) may be, and without a lookup, which takes the time of two products.
+	t, _ := g.split(r, g.num(g.Magic()), minus)
+	p := g.horner(append([]float64{1}, g.Expm1...), r)
+	g.shift(t)
+	g.op("VMUL", t, p, p)
+	return bounded, p
+}
+
+// gatePins are what sigmoid and silu need in registers, and some of what they would load for each vector, where there
+// is room.
+func (g *gen) gatePins() (pins []konst, held [][]uint64) {
+	if g.gates() {
+		return []konst{g.num(1), g.num(g.Magic())}, nil
+	}
+	pins, held = g.powerPins()
+	return append([]konst{g.num(g.SigmoidMax()), g.num(-g.SigmoidMax()), g.num(1)}, pins...), held
+}
+
+// wholeMagic rounds to an integer when added, and leaves it in the lowest bits.
+func (g *gen) wholeMagic() konst { return g.num(g.PartsMagic(1)) }
+
 // siluOf is x / (1 + e^-x), and 0 where e^-x is no normal number.
 func (g *gen) siluOf(x reg.Register) reg.Register {
+	if g.gates() {
+		x, t := g.gate(x)
+		g.op("VADD", g.num(1), t, t)
+		g.op("VDIV", t, x, t)
+		return t
+	}
 	least, most := g.pinned[uint64(g.num(-g.SigmoidMax()))], g.pinned[uint64(g.num(g.SigmoidMax()))]
 	bounded := g.vector()
 	g.op("VMAX", x, least, bounded)
@@ -393,6 +431,10 @@ func (g *gen) geluTanh(x reg.Register) reg.Register {
 
 // sigmoid is 1 / (1 + e^-x).
 func (g *gen) sigmoid(x reg.Register) reg.Register {
+	if g.gates() {
+		_, t := g.gate(x)
+		return g.oneOver1Plus(t)
+	}
 	g.op("VMIN", x, g.pinned[uint64(g.num(g.SigmoidMax()))], x)
 	g.op("VMAX", x, g.pinned[uint64(g.num(-g.SigmoidMax()))], x)
 	return g.oneOver1Plus(g.power(x, minus))

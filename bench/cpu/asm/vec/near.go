@@ -59,9 +59,8 @@ func (g *gen) nearExp() *near {
 	if g.looksUp() {
 		return &near{reach, []konst{g.powerMagic()}, func(x reg.Register) reg.Register { return g.power(x, plus) }}
 	}
-	magic := g.num(math.Ldexp(1.5, g.Mantissa)) // leaves n in the lowest bits
-	return &near{reach, []konst{magic}, func(x reg.Register) reg.Register {
-		t, _ := g.split(x, magic, plus)
+	return &near{reach, []konst{g.wholeMagic()}, func(x reg.Register) reg.Register {
+		t, _ := g.split(x, g.wholeMagic(), plus)
 		p := g.expReduced(x)
 		g.shift(t)
 		g.emit("VPADD"+g.whole(), t, p, p)

@@ -22,6 +22,9 @@ import (
 //   - gelu: gelu(x) = max(x, 0) - |x| 2^-G(|x|), G(x) = 1 - log2 erfc(x/sqrt 2).
 //     Error relative to |x|.
 //
+//   - expm1: e^r - 1 = r R(r). Error relative to e^r, of which one unit in the last place more is none
+//     of 1 / (1 + e^-x) for most x.
+//
 //   - geluRoot: the same as max(x, 0) - |x/2| R(|x/2|)^4, where an error of R counts 2 R^3 times. As that of rounding
 //     does, too, that of the fit may be twice as large where R is small. R is 1 at 0, where it loses the least digits,
 //     and falls through 0 near the end of the interval, so that nothing is left beyond it.
@@ -42,6 +45,7 @@ var targets = []target{
 	{"exp2m1F32", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 32, 5, 0},
 	{"exp2m1F64", "(2^f - 1) / f on [-1/2, 1/2].", exp2m1, inverse(exp2m1), -0.5, 0.5, 64, 10, 0},
 	{"exp2upF64", "(2^f - 1) / f on [0, 1].", exp2m1, inverse(exp2m1), 0, 1, 64, 10, 0},
+	{"expm1F32", "(e^r - 1) / r on [-ln2/2, ln2/2].", expm1, expm1Weight, -0.34658, 0.34658, 32, 4, 0},
 	{"expQEighthsF32", "(e^r - 1 - r) / r^2 on [-ln2/16, ln2/16].", expQ, square, -0.043323, 0.043323, 32, 2, 0},
 	{"expQSixteenthsF32", "(e^r - 1 - r) / r^2 on [-ln2/32, ln2/32].", expQ, square, -0.021662, 0.021662, 32, 1, 0},
 	{"exp2m1EighthsF32", "(2^f - 1) / f on [-1/16, 1/16].", exp2m1, magnitude, -1. / 16, 1. / 16, 32, 2, 0},
@@ -76,7 +80,7 @@ func inverse(f func(*big.Float) *big.Float) func(*big.Float) *big.Float {
 	return func(x *big.Float) *big.Float { return quo(num(1), f(x)) }
 }
 
-// expQ is never asked for at 0, nor a weight that is 0 there: the grid is even.
+// expQ and expm1 are never asked for at 0, nor a weight that is 0 there: the grid is even.
 func expQ(r *big.Float) *big.Float {
 	return quo(sub(sub(exp(r), num(1)), r), mul(r, r))
 }
@@ -84,6 +88,10 @@ func expQ(r *big.Float) *big.Float {
 func expQWeight(r *big.Float) *big.Float {
 	return zero().Abs(quo(mul(r, r), sub(exp(r), num(1))))
 }
+
+func expm1(r *big.Float) *big.Float { return quo(sub(exp(r), num(1)), r) }
+
+func expm1Weight(r *big.Float) *big.Float { return zero().Abs(quo(r, exp(r))) }
 
 func square(r *big.Float) *big.Float { return mul(r, r) }
 
