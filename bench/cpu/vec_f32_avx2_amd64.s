@@ -6526,7 +6526,7 @@ next:
 	RET
 
 // func vecGeluTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -6535,9 +6535,7 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
 	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+320(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+0(SB), Y2
-	VBROADCASTSS vecConstf32avx2<>+2048(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2048(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -6551,169 +6549,272 @@ row:
 	JNE   nt
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   fardone
 	PCALIGN $64
 
 farloop:
 	PREFETCHT1   10240(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y5, Y3, Y5
-	VMINPS       Y9, Y3, Y9
-	VMULPS       Y5, Y5, Y6
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y10, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VADDPS       Y2, Y7, Y6
-	VADDPS       Y2, Y11, Y12
-	VSUBPS       Y2, Y6, Y10
-	VSUBPS       Y2, Y12, Y13
-	VSUBPS       Y10, Y7, Y10
-	VSUBPS       Y13, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
-	VMULPS       Y10, Y7, Y7
-	VMULPS       Y13, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y13
-	VPERMPS      Y10, Y6, Y10
-	VPERMPS      Y13, Y12, Y13
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y12, Y12
-	VPADDD       Y6, Y10, Y10
-	VPADDD       Y12, Y13, Y13
-	VFMADD213PS  Y10, Y10, Y7
-	VFMADD213PS  Y13, Y13, Y11
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y11, Y9, Y9
-	VADDPS       Y1, Y7, Y7
-	VADDPS       Y1, Y11, Y11
-	VDIVPS       Y7, Y1, Y7
-	VDIVPS       Y11, Y1, Y11
+	PREFETCHT1   10304(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2304(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2336(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2368(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2400(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
 	VMAXPS       Y4, Y0, Y4
-	VMAXPS       Y8, Y0, Y6
-	VFNMADD231PS Y7, Y5, Y4
-	VFNMADD231PS Y11, Y9, Y6
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y6, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVNTPS     Y2, (AX)
+	VMOVNTPS     Y4, 32(AX)
+	VMOVNTPS     Y6, 64(AX)
+	VMOVNTPS     Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          farloop
 
 fardone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 
 nt:
 	CMPB  nt+72(FP), $0x00
 	JEQ   main
 	TESTQ $0x0000003f, AX
 	JNE   main
-	SUBQ  $+16, R8
+	SUBQ  $+32, R8
 	JLT   ntdone
 	PCALIGN $64
 
 ntloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y5, Y3, Y5
-	VMINPS       Y9, Y3, Y9
-	VMULPS       Y5, Y5, Y6
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y10, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VADDPS       Y2, Y7, Y6
-	VADDPS       Y2, Y11, Y12
-	VSUBPS       Y2, Y6, Y10
-	VSUBPS       Y2, Y12, Y13
-	VSUBPS       Y10, Y7, Y10
-	VSUBPS       Y13, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
-	VMULPS       Y10, Y7, Y7
-	VMULPS       Y13, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y13
-	VPERMPS      Y10, Y6, Y10
-	VPERMPS      Y13, Y12, Y13
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y12, Y12
-	VPADDD       Y6, Y10, Y10
-	VPADDD       Y12, Y13, Y13
-	VFMADD213PS  Y10, Y10, Y7
-	VFMADD213PS  Y13, Y13, Y11
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y11, Y9, Y9
-	VADDPS       Y1, Y7, Y7
-	VADDPS       Y1, Y11, Y11
-	VDIVPS       Y7, Y1, Y7
-	VDIVPS       Y11, Y1, Y11
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2304(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2336(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2368(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2400(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
 	VMAXPS       Y4, Y0, Y4
-	VMAXPS       Y8, Y0, Y6
-	VFNMADD231PS Y7, Y5, Y4
-	VFNMADD231PS Y11, Y9, Y6
-	VMOVNTPS     Y4, (AX)
-	VMOVNTPS     Y6, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVNTPS     Y2, (AX)
+	VMOVNTPS     Y4, 32(AX)
+	VMOVNTPS     Y6, 64(AX)
+	VMOVNTPS     Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          ntloop
 
 ntdone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  ntsingledone
 	PCALIGN $64
 
 ntsingleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y3, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
-	VMULPS       Y5, Y7, Y7
-	VADDPS       Y2, Y7, Y6
-	VSUBPS       Y2, Y6, Y8
-	VSUBPS       Y8, Y7, Y8
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y8
-	VPERMPS      Y8, Y6, Y8
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y8, Y8
-	VFMADD213PS  Y8, Y8, Y7
-	VMULPS       Y7, Y5, Y5
-	VADDPS       Y1, Y7, Y7
-	VDIVPS       Y7, Y1, Y7
+	VMOVUPS      (CX), Y2
+	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2240(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2304(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2336(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2368(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2400(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y7, Y5, Y4
-	VMOVNTPS     Y4, (AX)
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VMAXPS       Y2, Y0, Y2
+	VFNMADD231PS Y4, Y3, Y2
+	VMOVNTPS     Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6723,100 +6824,150 @@ ntsingledone:
 	ADDQ $+8, R8
 
 main:
-	SUBQ $+16, R8
+	SUBQ $+32, R8
 	JLT  maindone
 	PCALIGN $64
 
 mainloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VMOVUPS      32(CX), Y8
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
-	VMINPS       Y5, Y3, Y5
-	VMINPS       Y9, Y3, Y9
-	VMULPS       Y5, Y5, Y6
-	VMULPS       Y9, Y9, Y10
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y10, Y11
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y9, Y11, Y11
-	VADDPS       Y2, Y7, Y6
-	VADDPS       Y2, Y11, Y12
-	VSUBPS       Y2, Y6, Y10
-	VSUBPS       Y2, Y12, Y13
-	VSUBPS       Y10, Y7, Y10
-	VSUBPS       Y13, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y13, Y11
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y10, Y7
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y13, Y11
-	VMULPS       Y10, Y7, Y7
-	VMULPS       Y13, Y11, Y11
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y10
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y13
-	VPERMPS      Y10, Y6, Y10
-	VPERMPS      Y13, Y12, Y13
-	VPSLLD       $0x14, Y6, Y6
-	VPSLLD       $0x14, Y12, Y12
-	VPADDD       Y6, Y10, Y10
-	VPADDD       Y12, Y13, Y13
-	VFMADD213PS  Y10, Y10, Y7
-	VFMADD213PS  Y13, Y13, Y11
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y11, Y9, Y9
-	VADDPS       Y1, Y7, Y7
-	VADDPS       Y1, Y11, Y11
-	VDIVPS       Y7, Y1, Y7
-	VDIVPS       Y11, Y1, Y11
+	PREFETCHT0   2112(CX)
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y4
+	VMOVUPS      64(CX), Y6
+	VMOVUPS      96(CX), Y8
+	VMOVAPS      vecConstf32avx2<>+288(SB), Y9
+	VMULPS       Y9, Y2, Y3
+	VMULPS       Y9, Y4, Y5
+	VMULPS       Y9, Y6, Y7
+	VMULPS       Y9, Y8, Y9
+	VMOVAPS      vecConstf32avx2<>+32(SB), Y10
+	VANDPS       Y10, Y3, Y3
+	VANDPS       Y10, Y5, Y5
+	VANDPS       Y10, Y7, Y7
+	VANDPS       Y10, Y9, Y12
+	VMINPS       Y3, Y1, Y3
+	VMINPS       Y5, Y1, Y5
+	VMINPS       Y7, Y1, Y7
+	VMINPS       Y12, Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y10
+	VMOVAPS      Y13, Y11
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2240(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2304(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2336(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2368(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2400(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+320(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMAXPS       Y9, Y0, Y9
+	VMAXPS       Y10, Y0, Y10
+	VMAXPS       Y11, Y0, Y11
+	VMAXPS       Y13, Y0, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y11, Y11, Y11
+	VMULPS       Y13, Y13, Y13
+	VMAXPS       Y2, Y0, Y2
 	VMAXPS       Y4, Y0, Y4
-	VMAXPS       Y8, Y0, Y6
-	VFNMADD231PS Y7, Y5, Y4
-	VFNMADD231PS Y11, Y9, Y6
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y6, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+64, CX
-	SUBQ         $+16, R8
+	VMAXPS       Y6, Y0, Y6
+	VMAXPS       Y8, Y0, Y8
+	VFNMADD231PS Y9, Y3, Y2
+	VFNMADD231PS Y10, Y5, Y4
+	VFNMADD231PS Y11, Y7, Y6
+	VFNMADD231PS Y13, Y12, Y8
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y4, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y8, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+128, CX
+	SUBQ         $+32, R8
 	JGE          mainloop
 
 maindone:
-	ADDQ $+16, R8
+	ADDQ $+32, R8
 	SUBQ $+8, R8
 	JLT  singledone
 	PCALIGN $64
 
 singleloop:
 	PREFETCHT0   2048(CX)
-	VMOVUPS      (CX), Y4
-	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y5
-	VMINPS       Y5, Y3, Y5
-	VMULPS       Y5, Y5, Y6
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y6, Y7
-	VMULPS       Y5, Y7, Y7
-	VADDPS       Y2, Y7, Y6
-	VSUBPS       Y2, Y6, Y8
-	VSUBPS       Y8, Y7, Y8
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y8, Y7
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y8
-	VPERMPS      Y8, Y6, Y8
-	VPSLLD       $0x14, Y6, Y6
-	VPADDD       Y6, Y8, Y8
-	VFMADD213PS  Y8, Y8, Y7
-	VMULPS       Y7, Y5, Y5
-	VADDPS       Y1, Y7, Y7
-	VDIVPS       Y7, Y1, Y7
+	VMOVUPS      (CX), Y2
+	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
+	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2240(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2304(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2336(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2368(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2400(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
-	VFNMADD231PS Y7, Y5, Y4
-	VMOVUPS      Y4, (AX)
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VMAXPS       Y2, Y0, Y2
+	VFNMADD231PS Y4, Y3, Y2
+	VMOVUPS      Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	SUBQ         $+8, R8
@@ -6828,33 +6979,30 @@ singledone:
 	LEAQ         vecMaskf32avx2<>+32(SB), R9
 	SHLQ         $0x02, R8
 	SUBQ         R8, R9
-	VMOVUPS      (R9), Y4
+	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
-	VMASKMOVPS   (CX), Y4, Y5
-	VANDPS       vecConstf32avx2<>+32(SB), Y5, Y6
-	VMINPS       Y6, Y3, Y6
-	VMULPS       Y6, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y7, Y8
-	VMULPS       Y6, Y8, Y8
-	VADDPS       Y2, Y8, Y7
-	VSUBPS       Y2, Y7, Y9
-	VSUBPS       Y9, Y8, Y9
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y9, Y8
-	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y9, Y8
-	VMULPS       Y9, Y8, Y8
-	VMOVUPS      vecConstf32avx2<>+96(SB), Y9
-	VPERMPS      Y9, Y7, Y9
-	VPSLLD       $0x14, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VFMADD213PS  Y9, Y9, Y8
-	VMULPS       Y8, Y6, Y6
-	VADDPS       Y1, Y8, Y8
-	VDIVPS       Y8, Y1, Y8
+	VMASKMOVPS   (CX), Y2, Y3
+	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
+	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y4
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2240(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2304(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2336(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2368(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2400(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
 	VMAXPS       Y5, Y0, Y5
-	VFNMADD231PS Y8, Y6, Y5
-	VMASKMOVPS   Y5, Y4, (AX)
+	VMULPS       Y5, Y5, Y5
+	VMULPS       Y5, Y5, Y5
+	VMAXPS       Y3, Y0, Y3
+	VFNMADD231PS Y5, Y4, Y3
+	VMASKMOVPS   Y3, Y2, (AX)
 
 next:
 	ADDQ DX, AX
@@ -7930,7 +8078,7 @@ next:
 // func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
-	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -7938,7 +8086,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
 	MOVQ         y+16(FP), DI
 	VBROADCASTSS scale+72(FP), Y2
 	VMULPS       vecConstf32avx2<>+128(SB), Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -7994,7 +8142,7 @@ addmaxsingledone:
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
 	VMASKMOVPS (DI)(R11*1), Y4, Y6
 	VADDPS     Y6, Y5, Y5
-	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -8007,7 +8155,7 @@ addmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8062,10 +8210,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -8100,10 +8248,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -8145,8 +8293,8 @@ addalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8172,7 +8320,7 @@ addalonesingledone:
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
 	VMASKMOVPS  (DI)(R11*1), Y7, Y9
 	VADDPS      Y9, Y8, Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -8183,8 +8331,8 @@ addalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8208,7 +8356,7 @@ addrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8267,10 +8415,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8311,10 +8459,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8362,8 +8510,8 @@ addntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8391,7 +8539,7 @@ addntsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8402,8 +8550,8 @@ addntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8462,10 +8610,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8506,10 +8654,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8557,8 +8705,8 @@ addinsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8586,7 +8734,7 @@ addinsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8597,8 +8745,8 @@ addinsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8672,7 +8820,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -8685,7 +8833,7 @@ plainmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8724,10 +8872,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -8758,10 +8906,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -8798,8 +8946,8 @@ plainalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8823,7 +8971,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -8832,8 +8980,8 @@ plainalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8857,7 +9005,7 @@ plainrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8900,10 +9048,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -8940,10 +9088,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -8986,8 +9134,8 @@ plainntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9013,7 +9161,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -9022,8 +9170,8 @@ plainntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9066,10 +9214,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -9106,10 +9254,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -9152,8 +9300,8 @@ plaininsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9179,7 +9327,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -9188,8 +9336,8 @@ plaininsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9552,7 +9700,7 @@ return:
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+2272(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+2560(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -9791,10 +9939,10 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+2240(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2240(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2240(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2464(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2464(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2464(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2464(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -9828,7 +9976,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y0, Y0
 
@@ -9860,10 +10008,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+2208(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -9897,7 +10045,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPS (DX)(R8*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2240(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -9913,7 +10061,7 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         26624(R9), R10
 	DECQ         SI
@@ -9946,10 +10094,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -9978,10 +10126,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -10016,8 +10164,8 @@ expsingle:
 	VADDPS      Y1, Y9, Y10
 	VSUBPS      Y1, Y10, Y11
 	VSUBPS      Y11, Y9, Y11
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y11, Y9
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VMULPS      Y11, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
@@ -10039,7 +10187,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPS  (R9)(R8*1), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2240(SB), Y11
+	VMOVAPS     vecConstf32avx2<>+2464(SB), Y11
 	VBLENDVPS   Y9, Y10, Y11, Y10
 	VMAXPS      Y10, Y3, Y3
 	VMASKMOVPS  (DX)(R8*1), Y9, Y10
@@ -10048,8 +10196,8 @@ expsingledone:
 	VADDPS      Y1, Y10, Y11
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2144(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2176(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y12, Y10, Y10
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
@@ -10077,8 +10225,8 @@ expdone:
 	VADDPS       Y1, Y6, Y4
 	VSUBPS       Y1, Y4, Y7
 	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+2496(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2528(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
@@ -10219,7 +10367,7 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -10344,7 +10492,7 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -10772,7 +10920,7 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
@@ -10940,7 +11088,7 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2304(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
@@ -13654,11 +13802,11 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
-	VPADDD       vecConstf32avx2<>+2336(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+2368(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+2400(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2464(SB), Y6
+	VPADDD       vecConstf32avx2<>+2624(SB), Y2, Y2
+	VBROADCASTSS vecConstf32avx2<>+2656(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2688(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2720(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2752(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -13820,7 +13968,7 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
-	VPADDD       vecConstf32avx2<>+2336(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2624(SB), Y4, Y4
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -13872,19 +14020,19 @@ nt:
 	VFNMADD231PS Y8, Y6, Y5
 	VFNMADD231PS Y10, Y9, Y7
 	VMOVAPS      Y4, Y6
-	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y9
+	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2368(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2368(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2656(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2656(SB), Y9, Y9
 	VPSRLD       $0x0d, Y6, Y8
 	VPSRLD       $0x0d, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2400(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2400(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2688(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2688(SB), Y9, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
@@ -13899,7 +14047,7 @@ nt:
 	VANDNPS      Y7, Y8, Y7
 	VMOVNTPS     Y5, (AX)(SI*1)
 	VMOVNTPS     Y7, 32(AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2464(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2752(SB), Y4, Y4
 	ADDQ         $+64, SI
 	SUBQ         $+16, DX
 	JGE          nt
@@ -13954,19 +14102,19 @@ main:
 	VFNMADD231PS Y8, Y6, Y5
 	VFNMADD231PS Y10, Y9, Y7
 	VMOVAPS      Y4, Y6
-	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y9
+	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2368(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2368(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2656(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2656(SB), Y9, Y9
 	VPSRLD       $0x0d, Y6, Y8
 	VPSRLD       $0x0d, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2400(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2400(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2688(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2688(SB), Y9, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
@@ -13981,7 +14129,7 @@ main:
 	VANDNPS      Y7, Y8, Y7
 	VMOVUPS      Y5, (AX)(SI*1)
 	VMOVUPS      Y7, 32(AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2464(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2752(SB), Y4, Y4
 	ADDQ         $+64, SI
 	SUBQ         $+16, DX
 	JGE          main
@@ -14016,10 +14164,10 @@ single:
 	VMOVAPS      Y4, Y6
 	VPSRLD       $0x10, Y6, Y7
 	VXORPS       Y7, Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2368(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2656(SB), Y6, Y6
 	VPSRLD       $0x0d, Y6, Y7
 	VXORPS       Y7, Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2400(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2688(SB), Y6, Y6
 	VPSRLD       $0x10, Y6, Y7
 	VXORPS       Y7, Y6, Y6
 	VPSRLD       $0x01, Y6, Y6
@@ -14027,7 +14175,7 @@ single:
 	VPCMPGTD     Y6, Y3, Y6
 	VANDNPS      Y5, Y6, Y5
 	VMOVUPS      Y5, (AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          single
@@ -14063,10 +14211,10 @@ singledone:
 	VMOVAPS      Y4, Y1
 	VPSRLD       $0x10, Y1, Y6
 	VXORPS       Y6, Y1, Y1
-	VPMULLD      vecConstf32avx2<>+2368(SB), Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2656(SB), Y1, Y1
 	VPSRLD       $0x0d, Y1, Y6
 	VXORPS       Y6, Y1, Y1
-	VPMULLD      vecConstf32avx2<>+2400(SB), Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2688(SB), Y1, Y1
 	VPSRLD       $0x10, Y1, Y6
 	VXORPS       Y6, Y1, Y1
 	VPSRLD       $0x01, Y1, Y1
@@ -14074,7 +14222,7 @@ singledone:
 	VPCMPGTD     Y1, Y3, Y1
 	VANDNPS      Y0, Y1, Y0
 	VMASKMOVPS   Y0, Y5, (AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2432(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y4
 
 return:
 	VZEROUPPER
@@ -15965,119 +16113,191 @@ DATA vecConstf32avx2<>+2032(SB)/4, $0x3f7ffffb
 DATA vecConstf32avx2<>+2036(SB)/4, $0x3f7ffffb
 DATA vecConstf32avx2<>+2040(SB)/4, $0x3f7ffffb
 DATA vecConstf32avx2<>+2044(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2048(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2052(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2056(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2060(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2064(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2068(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2072(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2076(SB)/4, $0x41207f57
-DATA vecConstf32avx2<>+2080(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2084(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2088(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2092(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2096(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2100(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2104(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2108(SB)/4, $0xbdd2d3e8
-DATA vecConstf32avx2<>+2112(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2116(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2120(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2124(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2128(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2132(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2136(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2140(SB)/4, $0xc0135761
-DATA vecConstf32avx2<>+2144(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2148(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2152(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2156(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2160(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2164(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2168(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2172(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2176(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2180(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2184(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2188(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2192(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2196(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2200(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2204(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2208(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2212(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2216(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2220(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2224(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2228(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2232(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2236(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2240(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2244(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2248(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2252(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2256(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2260(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2264(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2268(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2272(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2276(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2280(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2284(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2288(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2292(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2296(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2300(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2304(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2308(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2312(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2316(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2320(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2324(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2328(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2332(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2336(SB)/4, $0x9e3779b9
-DATA vecConstf32avx2<>+2340(SB)/4, $0x3c6ef372
-DATA vecConstf32avx2<>+2344(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx2<>+2348(SB)/4, $0x78dde6e4
-DATA vecConstf32avx2<>+2352(SB)/4, $0x1715609d
-DATA vecConstf32avx2<>+2356(SB)/4, $0xb54cda56
-DATA vecConstf32avx2<>+2360(SB)/4, $0x5384540f
-DATA vecConstf32avx2<>+2364(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2368(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2372(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2376(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2380(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2384(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2388(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2392(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2396(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2400(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2404(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2408(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2412(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2416(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2420(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2424(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2428(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2432(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2436(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2440(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2444(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2448(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2452(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2456(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2460(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2464(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2468(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2472(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2476(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2480(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2484(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2488(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2492(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2496
+DATA vecConstf32avx2<>+2048(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2052(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2056(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2060(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2064(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2068(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2072(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2076(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2080(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2084(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2088(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2092(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2096(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2100(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2104(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2108(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2112(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2116(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2120(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2124(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2128(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2132(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2136(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2140(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2144(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2148(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2152(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2156(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2160(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2164(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2168(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2172(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2176(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2180(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2184(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2188(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2192(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2196(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2200(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2204(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2208(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2212(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2216(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2220(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2224(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2228(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2232(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2236(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2240(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2244(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2248(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2252(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2256(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2260(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2264(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2268(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2272(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2276(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2280(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2284(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2288(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2292(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2296(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2300(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2304(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2308(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2312(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2316(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2320(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2324(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2328(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2332(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2336(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2340(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2344(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2348(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2352(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2356(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2360(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2364(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2368(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2372(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2376(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2380(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2384(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2388(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2392(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2396(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2400(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2404(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2408(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2412(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2416(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2420(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2424(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2428(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2432(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2436(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2440(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2444(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2448(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2452(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2456(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2460(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2464(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2468(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2472(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2476(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2480(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2484(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2488(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2492(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2496(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2500(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2504(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2508(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2512(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2516(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2520(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2524(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2528(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2532(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2536(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2540(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2544(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2548(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2552(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2556(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2560(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2564(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2568(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2572(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2576(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2580(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2584(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2588(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2592(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2596(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2600(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2604(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2608(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2612(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2616(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2620(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2624(SB)/4, $0x9e3779b9
+DATA vecConstf32avx2<>+2628(SB)/4, $0x3c6ef372
+DATA vecConstf32avx2<>+2632(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx2<>+2636(SB)/4, $0x78dde6e4
+DATA vecConstf32avx2<>+2640(SB)/4, $0x1715609d
+DATA vecConstf32avx2<>+2644(SB)/4, $0xb54cda56
+DATA vecConstf32avx2<>+2648(SB)/4, $0x5384540f
+DATA vecConstf32avx2<>+2652(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2656(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2660(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2664(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2668(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2672(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2676(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2680(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2684(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2688(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2692(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2696(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2700(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2704(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2708(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2712(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2716(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2720(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2724(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2728(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2732(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2736(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2740(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2744(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2748(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2752(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2756(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2760(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2764(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2768(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2772(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2776(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2780(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2784
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

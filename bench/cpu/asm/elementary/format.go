@@ -27,8 +27,8 @@ type Format struct {
 	Exp2up []float64
 
 	// Of Float32 alone.
-	Expm1, GeluRoot []float64
-	geluRootZero    float64 // before it was rounded
+	Expm1                  []float64
+	GeluRoot, GeluTanhRoot Root
 
 	// Of Float32 alone, for lookups.
 	ExpQEighths, ExpQSixteenths, Exp2m1Eighths, Exp2upSixteenths, TanhStep []float64
@@ -42,7 +42,7 @@ var Float32 = Format{
 	ExpQ: expQF32, Exp2m1: exp2m1F32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
 	ExpQEighths: expQEighthsF32, ExpQSixteenths: expQSixteenthsF32, Exp2m1Eighths: exp2m1EighthsF32,
 	Exp2upSixteenths: exp2upSixteenthsF32, TanhStep: tanhStepF32,
-	Expm1: expm1F32, GeluRoot: geluRootF32, geluRootZero: 2.844,
+	Expm1: expm1F32, GeluRoot: Root{geluRootF32, 2.844}, GeluTanhRoot: Root{geluTanhRootF32, 2.65},
 	GeluTail: geluTail16F32, GeluTanhTail: geluTanhTail16F32,
 }
 
@@ -92,10 +92,16 @@ func (f Format) Flushed() float64 {
 	return bisect(f.geluFitted, 2*f.geluFitted, func(x float64) bool { return polynomial(f.Gelu, x) < float64(f.Bias) })
 }
 
-// GeluRootBelow0 is where GeluRoot has fallen below 0, by more than its rounding errors.
-func (f Format) GeluRootBelow0() float64 {
+// Root is the polynomial R of max(x, 0) - |x/2| R(|x/2|)^4, and where it was 0 before it was rounded.
+type Root struct {
+	Coefficients []float64
+	zero         float64
+}
+
+// Below0 is where the root has fallen below 0, by more than its rounding errors.
+func (r Root) Below0() float64 {
 	const most = 1. / 1024
-	return bisect(f.geluRootZero-1./16, f.geluRootZero+1./16, func(x float64) bool { return polynomial(f.GeluRoot, x) > -most })
+	return bisect(r.zero-1./16, r.zero+1./16, func(x float64) bool { return polynomial(r.Coefficients, x) > -most })
 }
 
 // polynomial is that of the coefficients, the lowest first.

@@ -56,10 +56,7 @@ func (g *gen) maps() {
 	}
 	magic := g.num(g.Magic())
 	gelu, geluRows := g.geluPins()
-	geluTanh, geluTanhRows := []konst{g.num(0), g.num(1), g.powerMagic(), g.num(g.GeluTanhMax())}, [][]uint64(nil)
-	if g.looksUpLong() {
-		geluTanh, geluTanhRows = g.tailedPins(g.GeluTanhTail)
-	}
+	geluTanh, geluTanhRows := g.geluTanhPins()
 	tanh, tanhRows := g.tanhPins()
 	gate, gateRows := g.gatePins()
 	exp, expRows := g.expPins()
@@ -96,7 +93,7 @@ func (g *gen) maps() {
 		{name: "Max", noHalf: true, y: true, unroll: 8, f: larger},
 		{name: "MaxFar", y: true, join: true, far: true, unroll: 8, f: larger},
 		{name: "AddFar", y: true, join: true, far: true, unroll: 8, f: sum},
-		{name: "GeluTanh", unroll: 4, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
+		{name: "GeluTanh", unroll: 4, narrow: four, pins: geluTanh, held: geluTanhRows, f: func(x reg.Register, _ args) reg.Register { return g.geluTanh(x) }},
 		{name: "Sigmoid", unroll: 4, narrow: four, pins: gate, held: gateRows, f: func(x reg.Register, _ args) reg.Register { return g.sigmoid(x) }},
 		{name: "Copy", noHalf: true, unroll: 8, f: same},
 		{name: "Set", noHalf: true, b: true, noSrc: true, unroll: 8, f: func(_ reg.Register, v args) reg.Register { return v.b }},

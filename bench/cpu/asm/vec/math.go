@@ -312,7 +312,7 @@ func (g *gen) geluOf(x reg.Register) reg.Register {
 	case g.looksUpLong():
 		return g.tailed(g.GeluTail, x)
 	case g.size == 4:
-		return g.rooted(x)
+		return g.rooted(g.GeluRoot, x)
 	}
 	a := g.clampMagnitude(x, g.num(g.Flushed()))
 	h := g.poly(elementary.Negated(g.Gelu), a)
@@ -328,23 +328,28 @@ func (g *gen) geluPins() (pins []konst, held [][]uint64) {
 	case g.looksUpLong():
 		return g.tailedPins(g.GeluTail)
 	case g.size == 4:
-		return []konst{g.num(0), g.num(g.GeluRootBelow0())}, nil
+		return g.rootedPins(g.GeluRoot), nil
 	}
 	return []konst{g.num(0), g.num(g.Magic()), g.num(g.Flushed())}, nil
 }
 
 // rooted is max(x, 0) - |x/2| R(|x/2|)^4, where R is 0 where it falls below.
-func (g *gen) rooted(x reg.Register) reg.Register {
+func (g *gen) rooted(root elementary.Root, x reg.Register) reg.Register {
 	half := g.vector()
 	g.op("VMUL", g.num(0.5), x, half)
-	a := g.clampMagnitude(half, g.num(g.GeluRootBelow0()))
-	p := g.horner(g.GeluRoot, a)
+	a := g.clampMagnitude(half, g.num(root.Below0()))
+	p := g.horner(root.Coefficients, a)
 	g.op("VMAX", p, g.pinned[uint64(g.num(0))], p)
 	g.op("VMUL", p, p, p)
 	g.op("VMUL", p, p, p)
 	r := g.relu(x)
 	g.op("VFNMADD231", p, a, r)
 	return r
+}
+
+// rootedPins are what it needs in registers.
+func (g *gen) rootedPins(root elementary.Root) []konst {
+	return []konst{g.num(0), g.num(root.Below0())}
 }
 
 // gates tells whether e^-x of sigmoid and silu comes from gate.
@@ -409,10 +414,13 @@ func (g *gen) siluOf(x reg.Register) reg.Register {
 }
 
 // geluTanh is max(x, 0) - |x| t / (1 + t) with t = e^-|z| = 2^(|x| (c1 + c3 x^2)) and
-// z = 2 sqrt(2/pi) (x + 0.044715 x^3).
+// z = 2 sqrt(2/pi) (x + 0.044715 x^3); in fp32 it goes the ways of geluOf.
 func (g *gen) geluTanh(x reg.Register) reg.Register {
-	if g.looksUpLong() {
+	switch {
+	case g.looksUpLong():
 		return g.tailed(g.GeluTanhTail, x)
+	case g.size == 4:
+		return g.rooted(g.GeluTanhRoot, x)
 	}
 	a := g.clampMagnitude(x, g.num(g.GeluTanhMax()))
 	c1, c3 := elementary.GeluTanhExponent()
@@ -427,6 +435,17 @@ func (g *gen) geluTanh(x reg.Register) reg.Register {
 	r := g.relu(x)
 	g.op("VFNMADD231", q, a, r)
 	return r
+}
+
+// geluTanhPins are what it needs in registers.
+func (g *gen) geluTanhPins() (pins []konst, held [][]uint64) {
+	switch {
+	case g.looksUpLong():
+		return g.tailedPins(g.GeluTanhTail)
+	case g.size == 4:
+		return g.rootedPins(g.GeluTanhRoot), nil
+	}
+	return []konst{g.num(0), g.num(1), g.powerMagic(), g.num(g.GeluTanhMax())}, nil
 }
 
 // sigmoid is 1 / (1 + e^-x).

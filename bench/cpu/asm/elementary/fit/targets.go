@@ -27,7 +27,8 @@ import (
 //
 //   - geluRoot: the same as max(x, 0) - |x/2| R(|x/2|)^4, where an error of R counts 2 R^3 times. As that of rounding
 //     does, too, that of the fit may be twice as large where R is small. R is 1 at 0, where it loses the least digits,
-//     and falls through 0 near the end of the interval, so that nothing is left beyond it.
+//     and falls through 0 near the end of the interval, so that nothing is left beyond it. geluTanhRoot: the same of the other
+//     form of gelu, which is no entire function: it takes three degrees more.
 //
 //   - expQEighths, expQSixteenths, exp2m1Eighths: expQ and exp2m1 where n is a multiple of 1/8 or 1/16.
 //     Error relative to the power, which is 1 here.
@@ -55,6 +56,7 @@ var targets = []target{
 	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24, 0},
 	{"geluF32", "1 - log2(erfc(x / sqrt(2))) on [0, 5.75].", geluExponent, geluWeight, 0, 5.75, 32, 8, 0},
 	{"geluRootF32", "erfc(x sqrt(2))^(1/4) on [0, 2.839].", geluRoot, geluRootWeight, 0, 2.839, 32, 8, 2.844},
+	{"geluTanhRootF32", "(2 / (1 + e^(2 z)))^(1/4), z = sqrt(2/pi) (2 x + 0.044715 (2 x)^3) on [0, 2.645].", geluTanhRoot, geluTanhRootWeight, 0, 2.645, 32, 11, 2.65},
 	{"geluF64", "1 - log2(erfc(x / sqrt(2))) on [0, 8.5].", geluExponent, geluWeight, 0, 8.5, 64, 23, 0},
 }
 
@@ -134,18 +136,24 @@ func geluExponent(x *big.Float) *big.Float {
 	return sub(num(1), quo(log(erfc(z)), ln2))
 }
 
-func geluRoot(x *big.Float) *big.Float {
-	root := mul(num(2), geluTail(mul(num(2), x)))
+func geluRoot(x *big.Float) *big.Float { return root(geluTail, x) }
+
+func geluRootWeight(x *big.Float) *big.Float { return rootWeight(geluRoot(x)) }
+
+func geluTanhRoot(x *big.Float) *big.Float { return root(geluTanhTail, x) }
+
+func geluTanhRootWeight(x *big.Float) *big.Float { return rootWeight(geluTanhRoot(x)) }
+
+// root is the fourth one of twice the tail of twice x.
+func root(tail func(*big.Float) *big.Float, x *big.Float) *big.Float {
+	root := mul(num(2), tail(mul(num(2), x)))
 	for range 2 {
 		root = new(big.Float).SetPrec(precision).Sqrt(root)
 	}
 	return root
 }
 
-func geluRootWeight(x *big.Float) *big.Float {
-	r := geluRoot(x)
-	return mul(mul(r, mul(r, r)), add(num(1), r))
-}
+func rootWeight(r *big.Float) *big.Float { return mul(mul(r, mul(r, r)), add(num(1), r)) }
 
 func geluWeight(x *big.Float) *big.Float {
 	g, _ := geluExponent(x).Float64()
