@@ -155,7 +155,7 @@ func expect(ws Workspace, c Case, work float64) expectation {
 			f = p.Stored.Round(f)
 		}
 		cost := elementCost(op)
-		known := memo{} // neighbours ask for the same rows of what is before them
+		known := newMemo() // neighbours ask for the same rows of what is before them
 		fields[op.Out] = func(i int64) ref.Num {
 			v := known.at(i)
 			if !v.known {
@@ -186,37 +186,6 @@ func expect(ws Workspace, c Case, work float64) expectation {
 		add(from, from+run)
 	}
 	return e
-}
-
-// memo keeps elements of a field in blocks, as those are asked for one after the other.
-type memo struct {
-	blocks map[int64]*memoBlock
-	number int64
-	block  *memoBlock // the last one
-}
-
-type memoBlock [64]memoElement
-
-type memoElement struct {
-	ref.Num
-	known bool
-}
-
-// at is where element i is kept.
-func (m *memo) at(i int64) *memoElement {
-	const size = int64(len(memoBlock{}))
-	if number := i / size; m.block == nil || number != m.number {
-		if m.blocks == nil {
-			m.blocks = map[int64]*memoBlock{}
-		}
-		block := m.blocks[number]
-		if block == nil {
-			block = new(memoBlock)
-			m.blocks[number] = block
-		}
-		m.number, m.block = number, block
-	}
-	return &m.block[i%size]
 }
 
 // deviceField reads an input back from the device, so that the reference starts

@@ -183,19 +183,15 @@ func (g *gen) by(p elementary.Pieces, x reg.Register) reg.Register {
 	return y
 }
 
-// tailed is max(x, 0) - |x| T(|x|), for those elements of which there are pieces.
-func (g *gen) tailed(t elementary.Pieces, x reg.Register) reg.Register {
+// pieced is max(x, 0) - |x| T(|x|), for those elements of which there are pieces.
+func (g *gen) pieced(t elementary.Pieces, x reg.Register) reg.Register {
 	a := g.boundMagnitude(x, g.num(t.Last()))
 	r := g.relu(x)
 	g.op("VFNMADD231", g.by(t, a), a, r)
 	return r
 }
 
-// tailedPins are what tailed needs in registers: with AVX-512, all coefficients.
-func (g *gen) tailedPins(t elementary.Pieces) (pins []konst, held [][]uint64) {
-	pins = []konst{g.num(0), g.num(t.Last()), g.wholeMagic()}
-	if g.wide() {
-		held = g.rows(t)
-	}
-	return pins, held
+// piecedPins are what pieced needs in registers, all coefficients among it.
+func (g *gen) piecedPins(t elementary.Pieces) (pins []konst, held [][]uint64) {
+	return []konst{g.num(0), g.num(t.Last()), g.wholeMagic()}, g.rows(t)
 }

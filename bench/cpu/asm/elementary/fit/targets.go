@@ -22,8 +22,7 @@ import (
 //   - gelu: gelu(x) = max(x, 0) - |x| 2^-G(|x|), G(x) = 1 - log2 erfc(x/sqrt 2).
 //     Error relative to |x|.
 //
-//   - expm1: e^r - 1 = r R(r). Error relative to e^r, of which one unit in the last place more is none
-//     of 1 / (1 + e^-x) for most x.
+//   - expm1: e^r - 1 = r R(r). Error relative to e^r.
 //
 //   - geluRoot: the same as max(x, 0) - |x/2| R(|x/2|)^4, where an error of R counts 2 R^3 times. As that of rounding
 //     does, too, that of the fit may be twice as large where R is small. R is 1 at 0, where it loses the least digits,
