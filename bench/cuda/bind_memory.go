@@ -29,16 +29,17 @@ const streamThreads = 256
 func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	p := op.Params.(bench.StreamParams)
-	n := op.Out.Elems()
+	parts := streamParts(op)
+	n, blocks, of := op.Out.Elems(), parts*p.Passes, parts
 	if p.Checksum {
-		n = op.In[0].Elems()
+		n, blocks, of = op.In[0].Elems(), parts, p.Passes // all in each block
 	}
 	var in [2]Arg
 	for i, t := range op.In {
 		in[i] = ws.pointer(t)
 	}
-	k, err := ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: [3]int{streamParts(op)}, Threads: [3]int{streamThreads}},
-		ws.pointer(op.Out), in[0], in[1], Long(n), Long(p.Passes), Double(p.Scalar))
+	k, err := ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: [3]int{int(blocks)}, Threads: [3]int{streamThreads}},
+		ws.pointer(op.Out), in[0], in[1], Long(n), Long(of), Double(p.Scalar))
 	if err != nil || op.Name != "stream_copy" || p.Passes > 1 || ws.only != "" {
 		return k, err
 	}
@@ -53,26 +54,24 @@ func (ws *workspace) driverCopy(op bench.Op) *kernel {
 	}}
 }
 
-// streamParts is the number of parts, and of blocks. A checksum has a sum of each part. A single pass has a pair of
-// elements for each thread, or four where nothing is read, or, in four streams, is cut finer than others, so that the
-// last blocks, which leave SMs without work, are a small share of all; a block that comes back to a fine part would find
-// it in L2.
-func streamParts(op bench.Op) int {
+// streamParts is the number of parts. A checksum has a sum of each part. What is written has a pair of elements for each
+// thread, or four where nothing is read. In four streams a single pass is cut finer than others, so that the last blocks,
+// which leave SMs without work, are a small share of all.
+func streamParts(op bench.Op) int64 {
 	const finer, each = 8, 4 // as in stream.cu
 	p := op.Params.(bench.StreamParams)
+	coarse := int64(bench.Place{}.Parts())
 	switch {
 	case p.Checksum:
-		return int(op.Out.Elems())
-	case p.Passes > 1:
-		return bench.Place{}.Parts()
+		return op.Out.Elems()
+	case strings.HasSuffix(op.Name, "4") && p.Passes > 1:
+		return coarse
 	case strings.HasSuffix(op.Name, "4"):
-		return finer * bench.Place{}.Parts()
+		return finer * coarse
+	case len(op.In) == 0:
+		return divideUp(op.Out.Elems(), 2*streamThreads*each)
 	}
-	fine := int64(2 * streamThreads)
-	if len(op.In) == 0 {
-		fine *= each
-	}
-	return int(divideUp(op.Out.Elems(), fine))
+	return divideUp(op.Out.Elems(), 2*streamThreads)
 }
 
 // lineBytes lie between the addresses of a chase.

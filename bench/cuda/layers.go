@@ -99,7 +99,7 @@ func bindGemmLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, w, norm := c[0].In[0], c[0].In[1], c[1]
 	p := ws.gemmShapeOf(x, w)
 	width := padded(p.n, padding)
-	between, err := ws.zeroed(p.m * width * sum(ws.dtype).Bytes)
+	between, err := ws.zeroed(p.m * width * ws.dtype.Bytes())
 	if err != nil {
 		return nil, err
 	}

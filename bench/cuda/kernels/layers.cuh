@@ -41,16 +41,15 @@ __device__ inline void mlp(unsigned char *shared, const elem *x, const elem *w, 
   queue.leave(shared);
 }
 
-// gemm_layernorm: Y = layernorm(X W). The sums H[m,width] stay in the L2 cache until all of a
-// row are there.
+// gemm_layernorm: Y = layernorm(X W). H[m,width], which is X W, stays in the L2 cache until all of a row is there.
 template <class By>
 __device__ inline void gemm_layernorm(unsigned char *shared, const elem *x, const elem *w, const elem *gamma,
-                                      const elem *beta, acc eps, elem *y, int m, int n, int k, acc *h, int width,
+                                      const elem *beta, acc eps, elem *y, int m, int n, int k, elem *h, int width,
                                       int splits, const Scratch &scratch, unsigned *counters) {
   int bands = (m + By::DOWN - 1) / By::DOWN, first = (n + By::ACROSS - 1) / By::ACROSS;
   int units = bands * first * splits;
   Queue queue(counters, bands);
-  Epilogue between{h, nullptr, nullptr, nullptr, 1, LINEAR, 1, width, 0};
+  Epilogue between{h, nullptr, nullptr, nullptr, 1, LINEAR, 0, width, 0};
   for (;;) {
     int unit = queue.next(shared);
     if (unit < units) {
@@ -87,7 +86,7 @@ __device__ inline void gemm_layernorm(unsigned char *shared, const elem *x, cons
   }                                                                                                         \
   KERNEL __launch_bounds__(By::THREADS, blocks)                                                             \
   gemm_layernorm_##name(const elem *x, const elem *w, const elem *gamma, const elem *beta, acc eps, elem *y, \
-                        int m, int n, int k, acc *h, int width, int splits, acc *partial,                   \
+                        int m, int n, int k, elem *h, int width, int splits, acc *partial,                   \
                         unsigned *arrived, unsigned *counters) {                                            \
     DYNAMIC_SHARED(unsigned char, shared);                                                                  \
     gemm_layernorm<By>(shared, x, w, gamma, beta, eps, y, m, n, k, h, width, splits, {partial, arrived},    \

@@ -3,6 +3,7 @@
 // the first are with blocks that run and wait for nothing before one of the second is taken:
 // it ends for any number of blocks.
 #pragma once
+#include "memory.cuh"
 #include "tile.cuh"
 
 // Queue counts units taken, blocks that left, and for each group of what the first phase
@@ -63,20 +64,48 @@ __device__ inline acc sum_of(acc *shared, acc v) {
   return v;
 }
 
-// normalise is what a team does for a row: (h - mean) / sqrt(variance + eps) gamma + beta.
-template <int TEAM>
-__device__ inline void normalise(acc *shared, const acc *h, const elem *gamma, const elem *beta, acc eps, elem *y, int n) {
-  int first = threadIdx.x % TEAM;
-  acc sum = 0, squares = 0;
+// over_row calls use(v, j) for the neighbours v of a row from j on, 16 bytes of them at a time.
+constexpr int NEIGHBOURS = 16 / sizeof(elem);
+typedef row_of<elem, NEIGHBOURS> neighbours;
+
+template <int TEAM, typename Use>
+__device__ inline void over_row(const elem *h, int n, Use use) {
 #pragma unroll 4
-  for (int i = first; i < n; i += TEAM) sum += fresh(h + i);
-  acc mean = sum_of<TEAM>(shared, sum) / n;
-#pragma unroll 4
-  for (int i = first; i < n; i += TEAM) {
-    acc d = fresh(h + i) - mean;
-    squares += d * d;
+  for (int j = threadIdx.x % TEAM * NEIGHBOURS; j < n; j += TEAM * NEIGHBOURS) {
+    double2 loaded = load_l2((const double2 *)(h + j));
+    use(*(const neighbours *)&loaded, j);
   }
+}
+
+// normalise is what a team does for a row: (h - mean) / sqrt(variance + eps) gamma + beta. Rows of h, which the L2 cache
+// has, begin at multiples of 16 bytes, and there is something behind n up to the next.
+template <int TEAM>
+__device__ inline void normalise(acc *shared, const elem *h, const elem *gamma, const elem *beta, acc eps, elem *y, int n) {
+  acc sum = 0, squares = 0;
+  over_row<TEAM>(h, n, [&](const neighbours &v, int j) {
+#pragma unroll
+    for (int i = 0; i < NEIGHBOURS; i++) sum += j + i < n ? widen(v.at[i]) : 0;
+  });
+  acc mean = sum_of<TEAM>(shared, sum) / n;
+  over_row<TEAM>(h, n, [&](const neighbours &v, int j) {
+#pragma unroll
+    for (int i = 0; i < NEIGHBOURS; i++) {
+      acc d = j + i < n ? widen(v.at[i]) - mean : 0;
+      squares += d * d;
+    }
+  });
   acc r = 1 / root(sum_of<TEAM>(shared, squares) / n + eps);
-#pragma unroll 4
-  for (int i = first; i < n; i += TEAM) y[i] = narrow((fresh(h + i) - mean) * r * widen(gamma[i]) + widen(beta[i]));
+  auto out = [&](elem x, elem times, elem plus) { return narrow((widen(x) - mean) * r * widen(times) + widen(plus)); };
+  over_row<TEAM>(h, n, [&](const neighbours &v, int j) {
+    if (n % NEIGHBOURS == 0) {
+      neighbours times = *(const neighbours *)(gamma + j), plus = *(const neighbours *)(beta + j), to;
+#pragma unroll
+      for (int i = 0; i < NEIGHBOURS; i++) to.at[i] = out(v.at[i], times.at[i], plus.at[i]);
+      *(neighbours *)(y + j) = to;
+    } else {
+#pragma unroll
+      for (int i = 0; i < NEIGHBOURS; i++)
+        if (j + i < n) y[j + i] = out(v.at[i], gamma[j + i], beta[j + i]);
+    }
+  });
 }
