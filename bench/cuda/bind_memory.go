@@ -29,17 +29,22 @@ const streamThreads = 256
 func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	p := op.Params.(bench.StreamParams)
-	parts := streamParts(op)
-	n, blocks, of := op.Out.Elems(), parts*p.Passes, parts
+	n := op.Out.Elems()
 	if p.Checksum {
-		n, blocks, of = op.In[0].Elems(), parts, p.Passes // all in each block
+		n = op.In[0].Elems()
 	}
 	var in [2]Arg
 	for i, t := range op.In {
 		in[i] = ws.pointer(t)
 	}
-	k, err := ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: [3]int{int(blocks)}, Threads: [3]int{streamThreads}},
-		ws.pointer(op.Out), in[0], in[1], Long(n), Long(of), Double(p.Scalar))
+	blocks, passes := [3]int{streamParts(op)}, p.Passes
+	if writesOnly(op) {
+		// Of its own blocks in each pass, so that no SM is without work before the last. What is read, too, L2 would then
+		// keep twice, for each half of the SMs.
+		blocks[1], passes = int(p.Passes), 1
+	}
+	k, err := ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: blocks, Threads: [3]int{streamThreads}},
+		ws.pointer(op.Out), in[0], in[1], Long(n), Long(passes), Double(p.Scalar))
 	if err != nil || op.Name != "stream_copy" || p.Passes > 1 || ws.only != "" {
 		return k, err
 	}
@@ -54,24 +59,28 @@ func (ws *workspace) driverCopy(op bench.Op) *kernel {
 	}}
 }
 
-// streamParts is the number of parts. A checksum has a sum of each part. What is written has a pair of elements for each
-// thread, or four where nothing is read. In four streams a single pass is cut finer than others, so that the last blocks,
-// which leave SMs without work, are a small share of all.
-func streamParts(op bench.Op) int64 {
+func writesOnly(op bench.Op) bool { return len(op.In) == 0 }
+
+// streamParts is the number of parts, and of blocks. A checksum has a sum of each part. A single pass has a pair of
+// elements for each thread, or four where nothing is read, or, in four streams, is cut finer than others, so that the
+// last blocks, which leave SMs without work, are a small share of all; a block that comes back to a fine part would find
+// it in L2.
+func streamParts(op bench.Op) int {
 	const finer, each = 8, 4 // as in stream.cu
 	p := op.Params.(bench.StreamParams)
-	coarse := int64(bench.Place{}.Parts())
 	switch {
 	case p.Checksum:
-		return op.Out.Elems()
-	case strings.HasSuffix(op.Name, "4") && p.Passes > 1:
-		return coarse
+		return int(op.Out.Elems())
+	case p.Passes > 1 && !writesOnly(op):
+		return bench.Place{}.Parts()
 	case strings.HasSuffix(op.Name, "4"):
-		return finer * coarse
-	case len(op.In) == 0:
-		return divideUp(op.Out.Elems(), 2*streamThreads*each)
+		return finer * bench.Place{}.Parts()
 	}
-	return divideUp(op.Out.Elems(), 2*streamThreads)
+	fine := int64(2 * streamThreads)
+	if writesOnly(op) {
+		fine *= each
+	}
+	return int(divideUp(op.Out.Elems(), fine))
 }
 
 // lineBytes lie between the addresses of a chase.

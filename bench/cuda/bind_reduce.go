@@ -11,17 +11,22 @@ func init() {
 
 // bindReduceCols cuts the rows into so many parts that all SMs have work.
 func bindReduceCols(ws *workspace, c bench.Chain) (*kernel, error) {
-	const columns, groups, threads = 32, 8, 128 // of a block of the first kernel; of the second
-	const perSM = 8                             // blocks, which keep the memory busy
+	const across, groups = 32, 8 // threads of a block
+	const perSM = 4              // blocks, which keep the memory busy
 	op, x := c[0], c[0].In[0]
 	m, n := x.Dims[0], x.Dims[1]
-	blocks := divideUp(n, columns)
+	name, columns := "reduce_cols", int64(ws.vector(x))
+	if n%columns != 0 {
+		name, columns = "reduce_cols_single", 1
+	}
+	blocks := divideUp(n, across*columns)
 	parts := max(1, min(divideUp(int64(ws.backend.sms)*perSM, blocks), m/groups, 65535))
 	maximum, factor := ws.reduction(op, m)
+	threads := [3]int{across, groups}
 	return ws.inTwo("reduce", parts*n,
-		step{"reduce_cols", Grid{Blocks: [3]int{int(blocks), int(parts)}, Threads: [3]int{columns, groups}},
+		step{name, Grid{Blocks: [3]int{int(blocks), int(parts)}, Threads: threads},
 			[]Arg{ws.pointer(x), Long(m), Int(int(n)), maximum}},
-		step{"finish_cols", linear(n, threads, 1),
+		step{"finish_cols", Grid{Blocks: [3]int{int(divideUp(n, across))}, Threads: threads},
 			[]Arg{Int(int(parts)), Int(int(n)), maximum, factor}}, op.Out)
 }
 

@@ -35,19 +35,21 @@ func verifyStreams(t *testing.T, b *Backend) {
 	}
 }
 
-// What is written has a pair of elements for each thread, or four if nothing is read, unless it is in four streams.
+// What is written, and passed once, has a pair of elements for each thread, or four in all passes if nothing is read, unless
+// it is in four streams.
 func TestStreamParts(t *testing.T) {
 	for _, s := range bench.Streams {
-		for _, n := range []int64{1 << 26, 1 << 27} { // of 512 MiB, passed twice, and 1 GiB
-			want := n / 512
-			switch {
-			case s.Writes == 0:
-				want = 1024
-			case s.Reads == 0:
-				want /= 4
-			case strings.HasSuffix(s.Name, "4"):
-				want = map[int64]int64{1 << 26: 1024, 1 << 27: 8 * 1024}[n]
-			}
+		coarse, fine, finest := 1024, 8*1024, 1<<27/512
+		switch {
+		case s.Writes == 0:
+			finest = 1024
+		case s.Reads == 0:
+			finest /= 4
+			coarse = finest / 2
+		case strings.HasSuffix(s.Name, "4"):
+			finest = fine
+		}
+		for n, want := range map[int64]int{1 << 26: coarse, 1 << 27: finest} { // of 512 MiB, passed twice, and 1 GiB
 			if got := streamParts(s.Op(bench.NewStreamArrays(n, 1024))); got != want {
 				t.Errorf("%s of %d elements: %d parts, want %d", s.Name, n, got, want)
 			}

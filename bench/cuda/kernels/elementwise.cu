@@ -33,18 +33,20 @@ __device__ inline void store(item *y, long long at, long long n, items v) {
     if (at + i < n) y[at + i] = v.at[i];
 }
 
-// What goes with the elements of x. operand(at, n) gives that of W of them.
+// What goes with the elements of x. operand(at) gives that of W of them, some(at, n) that of those before n.
 
 struct nothing {
   struct values {};
-  __device__ values operand(long long, long long) const { return {}; }
+  __device__ values operand(long long) const { return {}; }
+  __device__ values some(long long, long long) const { return {}; }
 };
 
 // A tensor z as large as x.
 struct as_many {
   const item *z;
   typedef items values;
-  __device__ values operand(long long at, long long n) const { return load(z, at, n); }
+  __device__ values operand(long long at) const { return *(const items *)(z + at); }
+  __device__ values some(long long at, long long n) const { return load(z, at, n); }
 };
 
 // repeated is z[i % period], of which `period` elements exist.
@@ -53,7 +55,8 @@ struct repeated {
   const T *z;
   int period;
   struct values { T at[W]; };
-  __device__ values operand(long long at, long long) const {
+  __device__ values some(long long at, long long) const { return operand(at); }
+  __device__ values operand(long long at) const {
     // 64-bit division takes a hundred instructions.
     unsigned i = at < 1ll << 32 ? (unsigned)at % period : (unsigned)(at % period);
     values v;
@@ -80,23 +83,32 @@ struct repeated {
 // map writes y[i] = f(x[i], what goes with it, i).
 template <typename With, typename F>
 __device__ inline void map(item *y, const item *x, long long n, With with, F f) {
-  long long first = ((long long)blockIdx.x * each * blockDim.x + threadIdx.x) * W;
-  items v[each];
-  typename With::values z[each];
+  int stride = blockDim.x * W;
+  long long first = (long long)blockIdx.x * each * stride, at = first + threadIdx.x * W;
+  auto apply = [&](items &v, const typename With::values &z, long long at) {
 #pragma unroll
-  for (int u = 0; u < each; u++) {
-    long long at = first + (long long)u * blockDim.x * W;
-    if (at >= n) break;
-    v[u] = load(x, at, n);
-    z[u] = with.operand(at, n);
+    for (int i = 0; i < W; i++) v.at[i] = narrowed(f(wide(v.at[i]), z, i, at + i));
+  };
+  if (first + each * stride <= n) { // all but the last block
+    items v[each];
+    typename With::values z[each];
+#pragma unroll
+    for (int u = 0; u < each; u++) v[u] = *(const items *)(x + at + u * stride);
+#pragma unroll
+    for (int u = 0; u < each; u++) z[u] = with.operand(at + u * stride);
+#pragma unroll
+    for (int u = 0; u < each; u++) {
+      apply(v[u], z[u], at + u * stride);
+      *(items *)(y + at + u * stride) = v[u];
+    }
+    return;
   }
-#pragma unroll
-  for (int u = 0; u < each; u++) {
-    long long at = first + (long long)u * blockDim.x * W;
-    if (at >= n) break;
-#pragma unroll
-    for (int i = 0; i < W; i++) v[u].at[i] = narrowed(f(wide(v[u].at[i]), z[u], i, at + i));
-    store(y, at, n, v[u]);
+#pragma unroll 1
+  for (; at < n; at += stride) {
+    items v = load(x, at, n);
+    typename With::values z = with.some(at, n);
+    apply(v, z, at);
+    store(y, at, n, v);
   }
 }
 
@@ -221,7 +233,7 @@ KERNEL requantize(signed char *y, const int *x, const float *scale, long long n,
   vec<signed char> out;
 #pragma unroll
   for (int u = 0; u < bytes / W; u++) {
-    auto s = scales.operand(first + u * W, n);
+    auto s = scales.operand(first + u * W);
 #pragma unroll
     for (int i = 0; i < W; i++) {
       float r = rintf((float)v[u].at[i] * (s.at[i] * factor));

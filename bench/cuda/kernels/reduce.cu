@@ -3,40 +3,68 @@
 
 constexpr acc lowest = (acc)(sizeof(acc) == 8 ? -1.7e308 : -3.4e38);
 
+__device__ inline acc with(acc all, acc v, int maximum) { return !maximum ? all + v : v > all ? v : all; }
+
+constexpr int across = 32, groups = 8; // threads of a block
+
+// over_groups gives what the groups of a block have of the same column, of G * across, together: column threadIdx.x * G + i
+// of each is v[i]. out(column, all) has each column once.
+template <int G, typename Out>
+__device__ inline void over_groups(const acc (&v)[G], int maximum, Out out) {
+  __shared__ acc of[groups][G * across];
+#pragma unroll
+  for (int i = 0; i < G; i++) of[threadIdx.y][i * across + threadIdx.x] = v[i];
+  __syncthreads();
+  for (int i = threadIdx.y; i < G; i += groups) {
+    acc all = of[0][i * across + threadIdx.x];
+#pragma unroll
+    for (int g = 1; g < groups; g++) all = with(all, of[g][i * across + threadIdx.x], maximum);
+    out(threadIdx.x * G + i, all);
+  }
+}
+
 // partial[part][n] = the sums, or maxima, of the columns of X[m,n] over the rows of a part: blockIdx.y of
-// gridDim.y. A thread has a column of 32; the 8 groups of a block share the rows.
-KERNEL __launch_bounds__(256) reduce_cols(acc *partial, const elem *x, long long m, int n, int maximum) {
-  __shared__ acc groups[8][32];
-  int column = blockIdx.x * 32 + threadIdx.x;
-  acc all = maximum ? lowest : 0;
+// gridDim.y. A thread has G columns, which are neighbours; the groups of a block share the rows.
+template <int G>
+__device__ inline void reduce_cols_of(acc *partial, const elem *x, long long m, int n, int maximum) {
+  struct alignas(G * sizeof(elem)) access { elem at[G]; };
+  int block = blockIdx.x * across * G, column = block + threadIdx.x * G;
+  acc all[G];
+#pragma unroll
+  for (int i = 0; i < G; i++) all[i] = maximum ? lowest : 0;
   long long first = m * blockIdx.y / gridDim.y, end = m * (blockIdx.y + 1) / gridDim.y;
   if (column < n) {
 #pragma unroll 4
-    for (long long row = first + threadIdx.y; row < end; row += 8) {
-      acc v = widen(x[row * n + column]);
-      all = !maximum ? all + v : v > all ? v : all;
+    for (long long row = first + threadIdx.y; row < end; row += groups) {
+      access v = *(const access *)(x + row * n + column);
+#pragma unroll
+      for (int i = 0; i < G; i++) all[i] = with(all[i], widen(v.at[i]), maximum);
     }
   }
-  groups[threadIdx.y][threadIdx.x] = all;
-  __syncthreads();
-  if (threadIdx.y > 0 || column >= n) return;
-  for (int i = 1; i < 8; i++) {
-    acc v = groups[i][threadIdx.x];
-    all = !maximum ? all + v : v > all ? v : all;
-  }
-  partial[(long long)blockIdx.y * n + column] = all;
+  over_groups<G>(all, maximum, [&](int i, acc v) {
+    if (block + i < n) partial[(long long)blockIdx.y * n + block + i] = v;
+  });
+}
+
+// Columns by 16 bytes of a row, where rows are multiples of that, or by one.
+KERNEL __launch_bounds__(across *groups) reduce_cols(acc *partial, const elem *x, long long m, int n, int maximum) {
+  reduce_cols_of<16 / sizeof(elem)>(partial, x, m, n, maximum);
+}
+KERNEL __launch_bounds__(across *groups) reduce_cols_single(acc *partial, const elem *x, long long m, int n, int maximum) {
+  reduce_cols_of<1>(partial, x, m, n, maximum);
 }
 
 // y[column] = the maximum of partial[parts][n], or factor times the sum.
-KERNEL finish_cols(elem *y, const acc *partial, int parts, int n, int maximum, acc factor) {
-  int column = blockIdx.x * blockDim.x + threadIdx.x;
-  if (column >= n) return;
-  acc all = partial[column];
-  for (int i = 1; i < parts; i++) {
-    acc v = partial[(long long)i * n + column];
-    all = !maximum ? all + v : v > all ? v : all;
+KERNEL __launch_bounds__(across *groups) finish_cols(elem *y, const acc *partial, int parts, int n, int maximum, acc factor) {
+  int block = blockIdx.x * across, column = block + threadIdx.x;
+  acc all[1] = {maximum ? lowest : 0};
+  if (column < n) {
+#pragma unroll 4
+    for (int i = threadIdx.y; i < parts; i += groups) all[0] = with(all[0], partial[(long long)i * n + column], maximum);
   }
-  y[column] = narrow(maximum ? all : all * factor);
+  over_groups<1>(all, maximum, [&](int i, acc v) {
+    if (block + i < n) y[block + i] = narrow(maximum ? v : v * factor);
+  });
 }
 
 // add_block adds up over the 256 threads of a block, for the first.
