@@ -212,28 +212,30 @@ func (ws *workspace) changed() {
 // PageBytes of a device are not told.
 func (ws *workspace) PageBytes(*bench.Tensor) int64 { return 0 }
 
-// Poison writes to elements of a tensor what no kernel computes. Runs of neighbours are written
-// at once.
+// Poison writes to elements of a tensor what no kernel computes: a page at a time, as neighbours in a row of an image lie
+// apart in memory, and thousands of them would each take a copy.
 func (ws *workspace) Poison(bt *bench.Tensor, at []int64) error {
 	t := ws.of(bt)
 	t.pages = nil
+	defer func() { t.pages = nil }()
 	indices := make([]int64, len(at))
 	for i, x := range at {
 		indices[i] = t.at(x)
 	}
 	slices.Sort(indices)
 	size := t.element.Bytes
-	for first, last := 0, 0; first < len(indices); first = last {
-		for last = first + 1; last < len(indices) && indices[last]-indices[last-1] <= 1; last++ {
+	for i := 0; i < len(indices); {
+		mem, first, err := ws.page(t, indices[i])
+		if err != nil {
+			return err
 		}
-		from := indices[first]
-		mem := make([]byte, (indices[last-1]-from+1)*size)
-		for i := range int64(len(mem)) / size {
-			t.element.Spoil(mem, i)
+		for ; i < len(indices) && indices[i]-first < int64(len(mem))/size; i++ {
+			t.element.Spoil(mem, indices[i]-first)
 		}
 		if t.host != nil {
-			copy(t.host[from*size:], mem)
-		} else if err := ws.context.Upload(t.address+Address(from*size), mem); err != nil {
+			continue
+		}
+		if err := ws.context.Upload(t.address+Address(first*size), mem); err != nil {
 			return err
 		}
 	}
