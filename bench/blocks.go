@@ -13,19 +13,30 @@ import (
 
 // A block takes samples of both sides in quads of ABBA or BAAB, until it has lasted
 // some milliseconds or has four quads. Its ratio is that of the fastest samples: a
-// disturbance must hit all samples of a side to move it.
+// disturbance must hit all samples of a side to move it. After each look that decided nothing, blocks have
+// twice that: where the host takes a core every other moment, a sample of all cores is rarely undisturbed, and a side
+// that has none in a block says nothing of itself.
 const (
 	quad       = 4
 	mostQuads  = 4
 	blockLasts = 4 * time.Millisecond
 )
 
+// quadsOf the block behind n others, of which each quad lasts so long.
+func quadsOf(n int, lasts time.Duration) int {
+	look := 0
+	for look < len(stat.Looks) && n >= stat.Looks[look] {
+		look++
+	}
+	return min(max(1, int(blockLasts<<look/max(1, lasts))), mostQuads<<look)
+}
+
 // blocks runs blocks, in the layouts in turn, and keeps what they gave.
 type blocks struct {
 	layouts layouts
 	runs    [2]Run // of the sides, less their kernels: unfused, fused
 	n       float64
-	quads   int
+	quad    time.Duration
 	coin    *rand.Rand
 
 	d    []float64 // log ratios
@@ -42,7 +53,7 @@ func newBlocks(ls layouts, c Case, executions [2]int, n int) (*blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.quads = min(max(1, int(blockLasts/max(1, 2*(ts[0]+ts[1])))), mostQuads)
+	b.quad = 2 * (ts[0] + ts[1])
 	return b, nil
 }
 
@@ -80,7 +91,7 @@ func (b *blocks) next() error {
 		}
 	}
 	uncounted := len(runs)
-	for range b.quads {
+	for range quadsOf(len(b.d), b.quad) {
 		first := b.coin.IntN(2)
 		for _, turn := range [quad]int{0, 1, 1, 0} {
 			order = append(order, turn^first)

@@ -46,18 +46,24 @@ func (c *Calibrator) at(flop int64, d schema.DType, on Place) time.Duration {
 	return time.Duration(float64(flop) / rate)
 }
 
-// pairTime estimates what comparing both sides takes, warmed up: all blocks, as long as
-// the budget has time for them, and those of the first look whatever it is.
+// pairTime estimates what comparing both sides takes, warmed up: the blocks of the third look, which usually decides, as
+// long as the budget has time for them, and those of the first whatever it is.
 func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
 	chain, err := pattern.In(d).Build(s, c.all())
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}
 	side := c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all())
-	block := max(quad*side, blockLasts)
+	lasts := quad * max(side, c.Runner.Settings.PairSample)
+	blocks := func(n int) (t time.Duration) {
+		for i := range n {
+			t += time.Duration(quadsOf(i, lasts)) * lasts
+		}
+		return t
+	}
 	overhead := caseOverhead
 	if pattern.Network() {
 		overhead = time.Duration(len(chain)) * operationOverhead
 	}
-	return overhead + 2*side + max(time.Duration(stat.Looks[0])*block, min(maxBlocks*block, budget))
+	return overhead + 2*side + max(blocks(stat.Looks[0]), min(blocks(stat.Looks[2]), budget))
 }

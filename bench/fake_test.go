@@ -18,6 +18,7 @@ type fake struct {
 	now        time.Time
 	rng        *rand.Rand
 	noise      float64             // relative, one-sided
+	taken      float64             // share of the samples during which the host takes a core
 	clock      func(n int) float64 // reading n of the effective clock, MHz; 0 if it does not settle
 	reads      int
 	reasons    []string // of noise
@@ -193,6 +194,9 @@ func (w *fakeWorkspace) Samples(runs []Run) ([]time.Duration, error) {
 			seconds += k.(fakeKernel).factor * w.seconds(chain)
 		}
 		seconds *= float64(r.N) * (1 + w.rng.ExpFloat64()*w.fake.noise)
+		if w.taken > 0 && w.rng.Float64() < w.taken {
+			seconds *= 1.25
+		}
 		times[i] = time.Duration(math.Ceil(seconds*1e9)) * time.Nanosecond
 		if i == 0 {
 			times[i] = max(times[i], w.held[w.calls])

@@ -177,6 +177,27 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Where the host takes a core most of the time, blocks of which most have no undisturbed sample of a side would decide
+// nothing: they grow until they have one.
+func TestPairsOfATakenCore(t *testing.T) {
+	f := newFake()
+	f.taken = 0.93
+	c := fakeCase(t, "Linear_Bias", "16x16x16")
+	for part, want := range map[int]schema.Verdict{0: schema.Neutral, 20: schema.Fuse} {
+		got := map[schema.Verdict]int{}
+		for range 100 {
+			cmp, err := fakeRunner(f).Control(context.Background(), c, SettingsOf(schema.Default).PairBudget, part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[cmp.Verdict]++
+		}
+		if got[want] < 95 || got[want]+got[schema.Inconclusive] < 100 {
+			t.Errorf("%d of 100 with an effect of 1/%d are %s: %v", got[want], part, want, got)
+		}
+	}
+}
+
 // What a few places in memory do to one side is no verdict, even where these come first; what half
 // of them do is none either.
 func TestLayouts(t *testing.T) {
