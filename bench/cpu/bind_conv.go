@@ -25,7 +25,7 @@ func convShapeOf(op bench.Op) convShape {
 }
 
 // bindConv prepares the weights once, as inference does, with batch norm folded into
-// them; what else follows is an epilogue.
+// them; what else follows is an epilogue. Where two plans may be the faster, both are tried.
 func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	weights, epi := withEpilogue[T](ws, c)
 	s := convShapeOf(c[0])
@@ -33,22 +33,29 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if s.depthwise() {
 		return bindDepthwise(ws, s, in, weights(), out, epi)
 	}
-	v, err := newConvPlan[T](ws.isa, ws.caches, len(ws.workers), s)
+	plans, err := newConvPlans[T](ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
 		return nil, err
 	}
-	scr, err := newConvScratch(v, ws.sharedScratch)
-	if err != nil {
-		return nil, err
+	var kernels []*kernel
+	for _, v := range plans {
+		scr, err := newConvScratch(v, ws.sharedScratch)
+		if err != nil {
+			return nil, err
+		}
+		packed, err := packFilters(ws, c, v, weights)
+		if err != nil {
+			return nil, err
+		}
+		kernels = append(kernels, &kernel{
+			name: fmt.Sprintf("%s_%s", v.name(), ws.isa),
+			body: func(w *worker) { v.run(w.id, scr, in, packed, out, s.p()*s.q(), epi) },
+		})
 	}
-	packed, err := packFilters(ws, c, v, weights)
-	if err != nil {
-		return nil, err
+	if len(kernels) == 1 {
+		return kernels[0], nil
 	}
-	return &kernel{
-		name: fmt.Sprintf("%s_%s", v.name(), ws.isa),
-		body: func(w *worker) { v.run(w.id, scr, in, packed, out, s.p()*s.q(), epi) },
-	}, nil
+	return tried(ws, c, kernels), nil
 }
 
 // packFilters packs the weights of a convolution, with which the chain begins, before the

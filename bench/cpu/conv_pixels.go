@@ -32,11 +32,11 @@ type pixelMajor[T float] struct {
 // fmaChains is how many sums at once keep two units with a latency of four cycles busy.
 const fmaChains = 8
 
-// pixelMajorPays says whether the vectors that conv leaves partly empty, and the padding,
-// cost more than what pixelMajor does besides: to pack a pixel for a step takes as long as
+// pixelMajorGain is how many times as long conv takes as pixelMajor, by what conv does for vectors that are partly empty and
+// for the padding, and by what pixelMajor does besides: to pack a pixel for a step takes as long as
 // 4 products of it in vectors of 64 bytes, and 44 more for a run of channels with one tap; to write
 // a sum transposed takes as long as 38. In shorter vectors it takes as long as fewer.
-func pixelMajorPays[T float](s convShape, g gemmKernels[T], kc int) bool {
+func pixelMajorGain[T float](s convShape, g gemmKernels[T], kc int) float64 {
 	pixels := s.p() * s.q()
 	products := float64(pixels)
 	if _, inRows := s.panel(g.mr); inRows {
@@ -49,7 +49,7 @@ func pixelMajorPays[T float](s convShape, g gemmKernels[T], kc int) bool {
 	if last > 0 {
 		conv += float64(last*g.vl) * max(1, fmaChains/float64(g.mr*last))
 	}
-	return products*(1+besides) < conv
+	return conv / (products * (1 + besides))
 }
 
 // runOf is how many channels a block of about kc steps has, each with all taps.

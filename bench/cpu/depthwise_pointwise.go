@@ -45,7 +45,7 @@ func newSeparable[T float](isa ISA, caches cacheSizes, threads, team int, s conv
 	}
 	// Both have the same layout of the weights.
 	second, last := v.pointwise(v.block), v.pointwise(s.p()-(ceilDiv(s.p(), v.block)-1)*v.block)
-	pixelMajor := pixelMajorPays(second, kernels, newBlocking(kernels, caches).kc)
+	pixelMajor := pixelMajorGain(second, kernels, newBlocking(kernels, caches).kc) > 1
 	if v.second, err = convPlanOf[T](isa, caches, v.team, second, pixelMajor); err != nil {
 		return nil, err
 	}

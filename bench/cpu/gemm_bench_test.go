@@ -154,10 +154,11 @@ func BenchmarkConv(b *testing.B) {
 
 func benchConv[T float](b *testing.B, isa ISA, threads int, s convShape) {
 	tm := newTestTeam(b, threads)
-	v, err := newConvPlan[T](isa, benchCaches, threads, s)
+	plans, err := newConvPlans[T](isa, benchCaches, threads, s)
 	if err != nil {
 		b.Fatal(err)
 	}
+	v := plans[0]
 	weights := s.k * s.c / s.groups * s.r * s.s
 	x := benchBuffers[T](b, s.n*s.c*s.h*s.w, weights, s.n*s.k*s.p()*s.q(), v.weightsLen(), s.k, int(v.scratchBytes())/int(unsafe.Sizeof(T(0))))
 	scratch, err := v.newScratch(asBytes(x[5]))
