@@ -36,7 +36,7 @@ type blocks struct {
 	layouts layouts
 	runs    [2]Run // of the sides, less their kernels: unfused, fused
 	n       float64
-	quad    time.Duration
+	lasts   time.Duration // a quad
 	coin    *rand.Rand
 
 	d    []float64 // log ratios
@@ -53,7 +53,7 @@ func newBlocks(ls layouts, c Case, executions [2]int, n int) (*blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.quad = 2 * (ts[0] + ts[1])
+	b.lasts = 2 * (ts[0] + ts[1])
 	return b, nil
 }
 
@@ -91,7 +91,7 @@ func (b *blocks) next() error {
 		}
 	}
 	uncounted := len(runs)
-	for range quadsOf(len(b.d), b.quad) {
+	for range quadsOf(len(b.d), b.lasts) {
 		first := b.coin.IntN(2)
 		for _, turn := range [quad]int{0, 1, 1, 0} {
 			order = append(order, turn^first)
