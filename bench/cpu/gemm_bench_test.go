@@ -144,21 +144,22 @@ func BenchmarkConv(b *testing.B) {
 		}
 		for threads := 1; threads <= 2; threads++ {
 			for _, s := range shapes {
-				b.Run(fmt.Sprintf("fp32/%s/t%d/n%d_c%d_%dx%d_k%d_%dx%d_s%d", isa, threads, s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride), func(b *testing.B) {
-					benchConv[float32](b, isa, threads, s)
-				})
+				plans, err := newConvPlans[float32](isa, benchCaches, threads, s)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, v := range plans {
+					b.Run(fmt.Sprintf("fp32/%s/t%d/n%d_c%d_%dx%d_k%d_%dx%d_s%d/%s", isa, threads, s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride, v.name()), func(b *testing.B) {
+						benchConv(b, isa, threads, s, v)
+					})
+				}
 			}
 		}
 	}
 }
 
-func benchConv[T float](b *testing.B, isa ISA, threads int, s convShape) {
+func benchConv[T float](b *testing.B, isa ISA, threads int, s convShape, v convPlan[T]) {
 	tm := newTestTeam(b, threads)
-	plans, err := newConvPlans[T](isa, benchCaches, threads, s)
-	if err != nil {
-		b.Fatal(err)
-	}
-	v := plans[0]
 	weights := s.k * s.c / s.groups * s.r * s.s
 	x := benchBuffers[T](b, s.n*s.c*s.h*s.w, weights, s.n*s.k*s.p()*s.q(), v.weightsLen(), s.k, int(v.scratchBytes())/int(unsafe.Sizeof(T(0))))
 	scratch, err := v.newScratch(asBytes(x[5]))

@@ -61,10 +61,10 @@ func (ws *workspace) driverCopy(op bench.Op) *kernel {
 
 func writesOnly(op bench.Op) bool { return len(op.In) == 0 }
 
-// streamParts is the number of parts, and of blocks. A checksum has a sum of each part. A single pass has a pair of
-// elements for each thread, or four where nothing is read, or, in four streams, is cut finer than others, so that the
-// last blocks, which leave SMs without work, are a small share of all; a block that comes back to a fine part would find
-// it in L2.
+// streamParts is the number of parts, and of the blocks of a pass. A checksum has a sum of each part. Where nothing is read,
+// each thread has four pairs of elements in any pass. A single pass that reads has one for each, or, in four streams, is
+// cut finer than others, so that the last blocks, which leave SMs without work, are a small share of all; a block that comes
+// back to a fine part would find it in L2.
 func streamParts(op bench.Op) int {
 	const finer, each = 8, 4 // as in stream.cu
 	p := op.Params.(bench.StreamParams)
