@@ -20,22 +20,32 @@ func (g *gemm[T]) skinny(a, b *operand[T]) bool {
 // takesSkinny says whether there is a tileSkinny for n columns.
 func (k *gemmKernels[T]) takesSkinny(n int) bool { return k.tileSkinny != nil && n%k.skinnyGrain == 0 }
 
-// skinnyCols is the width of a block of C that is summed up in L1, where it takes
-// half of 32 KiB; a single row of C in L2, as memory gives whole rows of B faster. (Two rows
-// in L2 are slower.)
+// skinnyBlock is what a block of C takes that is summed up in L2, so that memory gives long runs of B and
+// the copy of A is read again for few blocks. On Zen 3 that takes .6 to .95 of the time of a block in L1 where B comes
+// from memory, and as long where it comes from L3. With AVX-512, which sums up faster than some L2 deliver, blocks
+// of several rows are in L1, and take half of 32 KiB.
+const skinnyBlock, skinnyBlockL1 = 64 << 10, 16 << 10
+
+// skinnyCols is the width of such a block.
 func (g *gemm[T]) skinnyCols() int {
-	block := 16 << 10
-	if g.m == 1 {
-		block = gemvBlock
+	block := skinnyBlock
+	if g.masked && g.m > 1 {
+		block = skinnyBlockL1
 	}
 	return max(block/int(unsafe.Sizeof(T(0)))/g.m/64*64, 64)
 }
 
+// skinnyPitch is the distance of the rows of a block with n columns: an odd number of lines, so that
+// they do not share few sets.
+func skinnyPitch[T float](n int) int {
+	line := perLine[T]()
+	return (ceilDiv(n, line) | 1) * line
+}
+
 // gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest row:
 // fetching the next one is then early enough. Where a single row of C and the two rows of B that
-// come next do not share L1, or B comes from memory, several rows at once are faster. gemvBlock is
-// what a block of one row of C takes.
-const gemvRows, gemvBytes, gemvBlock = 2, 8 << 10, 64 << 10
+// come next do not share L1, or B comes from memory, several rows at once are faster.
+const gemvRows, gemvBytes = 2, 8 << 10
 
 // skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.
 func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
@@ -57,7 +67,7 @@ func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ld
 // of its block of C.
 func (g *gemm[T]) skinnyLengths() (ab, c int) {
 	depth := max(skinnyDepth, g.farRows)
-	return ceilDiv(g.k, depth)*depth*g.m + depth*g.n, g.m * min(g.skinnyCols(), g.n)
+	return ceilDiv(g.k, depth)*depth*g.m + depth*g.n, g.m * skinnyPitch[T](min(g.skinnyCols(), g.n))
 }
 
 // computeSkinny computes a worker's columns of C. B is read once, row by row.
@@ -92,24 +102,25 @@ func (g *gemm[T]) computeSkinny(id int, s *gemmScratch[T], a, b, c matrix[T], ep
 	}
 	for j := lo; j < hi; j += g.skinnyCols() {
 		n := min(g.skinnyCols(), hi-j)
-		y := s.c[id][:g.m*n]
+		ldy := skinnyPitch[T](n)
+		y := s.c[id][:g.m*ldy]
 		clear(y)
 		if g.accumulate {
 			for i := range g.m {
-				copy(y[i*n:][:n], c.data[i*c.ld+j:])
+				copy(y[i*ldy:][:n], c.data[i*c.ld+j:])
 			}
 		}
 		for at := 0; at < whole; at += skinnySteps {
 			count := min(skinnySteps, whole-at)
 			from := b.data[depth*at*b.ld+j:]
 			_, _ = from[(depth*count-1)*b.ld+n-1], x[(at+count)*depth*g.m-1]
-			tile(g.m, n, count, &x[at*depth*g.m], &from[0], b.ld, &y[0], n)
+			tile(g.m, n, count, &x[at*depth*g.m], &from[0], b.ld, &y[0], ldy)
 		}
 		if steps > whole {
-			tile(g.m, n, 1, &x[whole*depth*g.m], &rest[j-lo], ldr, &y[0], n)
+			tile(g.m, n, 1, &x[whole*depth*g.m], &rest[j-lo], ldr, &y[0], ldy)
 		}
 		for i := range g.m {
-			copy(c.data[i*c.ld+j:][:n], y[i*n:])
+			copy(c.data[i*c.ld+j:][:n], y[i*ldy:])
 		}
 		if epi != nil {
 			epi(c.data[j:], c.ld, 0, j, g.m, n)

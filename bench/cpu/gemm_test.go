@@ -76,6 +76,7 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: 3, n: 300, k: 700, threads: 2, transB: true},
 		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
 		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
+		gemmCase{m: skinnyRows - 1, n: 624, k: 37, threads: 1, accumulate: true, relu: true}, // several blocks
 		gemmCase{m: skinnyRows + 1, n: 300, k: 37, threads: 2, relu: true},
 		// Several panels and blocks where B is packed on the way, and a last one that is not whole.
 		gemmCase{m: lowRows, n: 3*kernels.nr + kernels.vl + 1, k: 515, threads: 2, relu: true},
