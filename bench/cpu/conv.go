@@ -242,21 +242,34 @@ type convBlock[T float] struct {
 	far int // where the weights are fetched that come after the block
 }
 
+// residualAt is the residual of an element of Y, or nil if there is none or the sum is not at its end.
+func (t *convBlock[T]) residualAt(at int, end bool) *T {
+	if t.residual == nil || !end {
+		return nil
+	}
+	return &t.residual[at]
+}
+
 // band multiplies the panels of weights by a few panels of im2col(X), which stay near
 // from when they are packed.
 func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	g := v.gemm
 	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
-	onTheWay := v.shifts != nil && g.masked
-	switch {
-	case v.shifts == nil:
-		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
-	case !onTheWay:
-		v.shifts.pack(bp, t.image, t.channel, t.pc, t.kc, j, j+cols)
-	}
 	direct := cols // columns that the kernel can write to Y
 	if !g.masked && cols%g.vl != 0 {
 		direct = cols / g.nr * g.nr
+	}
+	onTheWay := 0 // columns that the first tiles pack
+	switch {
+	case v.shifts == nil:
+		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
+	case g.masked:
+		onTheWay = cols
+	default:
+		if v.shifts.everyPixel() {
+			onTheWay = cols / g.nr * g.nr
+		}
+		v.shifts.pack(bp[onTheWay*t.kc:], t.image, t.channel, t.pc, t.kc, j+onTheWay, j+cols)
 	}
 	add, end := t.pc > 0, t.pc+t.kc == g.k
 	floor := T(math.Inf(-1))
@@ -273,24 +286,18 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		if i+1 < t.last {
 			next = &t.y.data[at+rows*t.y.ld]
 		}
-		var residual *T
-		if t.residual != nil && end {
-			residual = &t.residual[at]
+		from := 0
+		if i == t.first && onTheWay > 0 {
+			v.shifts.tiles(t, rows, onTheWay, a, j, bp, y, next, bias, t.residualAt(at, end), floor)
+			from = onTheWay
 		}
-		if onTheWay && i == t.first {
-			v.shifts.tiles(t, rows, cols, a, j, bp, y, next, bias, residual, floor)
-			continue
-		}
-		if direct > 0 {
+		if from < direct {
 			far := &t.weights[min(t.far, len(t.weights)-1)]
-			g.tileNear(rows, direct, t.kc, &a[0], &bp[0], &y[0], t.y.ld, add, next, bias, residual, floor, far, perLine[T]())
-			t.far += ceilDiv(direct, g.nr) * t.kc / 4 * perLine[T]()
+			g.tileNear(rows, direct-from, t.kc, &a[0], &bp[from*t.kc], &y[from], t.y.ld, add, next, bias, t.residualAt(at+from, end), floor, far, perLine[T]())
+			t.far += ceilDiv(direct-from, g.nr) * t.kc / 4 * perLine[T]()
 		}
-		if direct < cols {
-			if residual != nil {
-				residual = &t.residual[at+direct]
-			}
-			v.edge(t, rows, cols-direct, a, bp[direct*t.kc:], y[direct:], bias, residual, floor)
+		if from = max(from, direct); from < cols {
+			v.edge(t, rows, cols-from, a, bp[from*t.kc:], y[from:], bias, t.residualAt(at+from, end), floor)
 		}
 	}
 }

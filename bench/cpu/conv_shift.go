@@ -158,6 +158,9 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	return dst
 }
 
+// everyPixel says that no pixel of the only tap is beyond the border, so that no kernel needs a mask.
+func (m *shifts[T]) everyPixel() bool { return len(m.taps) == 1 && m.pad == 0 }
+
 // pack does for im2col(X) what gemm.packB does for a matrix, from its planes, of the channels from one on.
 func (m *shifts[T]) pack(dst, planes []T, first, p0, kc, j0, j1 int) {
 	if m.tapByTap() {
