@@ -28,8 +28,9 @@ func testConv[T float](t *testing.T, isa ISA) {
 		{1, 7, 9, 11, 6, 5, 3, 3, 0, 1},
 		{1, 4, 13, 17, 9, 1, 1, 2, 0, 1},
 		{2, 70, 6, 6, 30, 1, 1, 1, 0, 1},
-		{1, 5, 6, 6, 3, 1, 1, 1, 2, 1}, // padding around 1x1
-		{1, 3, 2, 2, 4, 3, 3, 1, 3, 1}, // windows wholly in the padding
+		{1, 70, 4, 6, 13, 1, 1, 1, 0, 1}, // a whole panel of pixels and a vector
+		{1, 5, 6, 6, 3, 1, 1, 1, 2, 1},   // padding around 1x1
+		{1, 3, 2, 2, 4, 3, 3, 1, 3, 1},   // windows wholly in the padding
 		{2, 17, 5, 5, 6, 3, 3, 2, 3, 1},
 		{1, 20, 2, 2, 5, 7, 7, 1, 3, 1},   // taps wholly in the padding
 		{1, 18, 3, 28, 33, 3, 3, 1, 1, 1}, // two panels of pixels a row
