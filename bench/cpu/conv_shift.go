@@ -9,8 +9,8 @@ import (
 // shifts reads im2col(X)[CRS,PQ] where X has it already. If the output is as wide
 // as a plane of X, the pixels of a tap lie in the plane as they do in the output,
 // only shifted, and those beyond its border are left out by a mask. So the first row
-// of tiles can take B from X and pack it for the others on the way, or, where no kernel
-// does that, it is packed before in whole vectors.
+// of tiles can take B from X and pack it for the others on the way, or, where it needs a
+// mask that no kernel takes, it is packed before in whole vectors.
 //
 // A convolution with a stride reads the planes of its phases: those of phase (y, x)
 // are the rows y, y+stride, ... and the columns x, x+stride, ... of X.

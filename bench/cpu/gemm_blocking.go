@@ -44,7 +44,7 @@ func (b blocking) halfL3(size int) int { return b.kc * b.mc * size * 2 }
 // so that what is packed is still near when it is used. If A (m x k) fits beside it,
 // one panel follows the other. Else, where the first tile packs the panel on the way, a block
 // of A (mc x kc) takes half of L2, and meets as many panels as make the block of C (mc x nc) a
-// quarter. Where panels are packed beforehand, to pack them again for each block of A takes
+// quarter. Where most panels are packed beforehand, to pack them again for each block of A takes
 // longer than to have all of A from L3 for every four of them, packed together: 2 to 20% on Zen 3.
 func newConvBlocking[T float](g gemmKernels[T], c cacheSizes, m, k int) blocking {
 	l2, size := orElse(c.L2, typicalCaches.L2), int(unsafe.Sizeof(T(0)))

@@ -13,9 +13,8 @@ import (
 const lowRows, mostLowRows = 24, 64
 
 // fewSets is the distance of rows of B, and its multiples, at which the lines of a panel, one of each
-// row, share so few sets of L2 that it loses what was fetched, and open a row of the memory each: those are
-// read faster in long runs. On Zen 3 32x4096x4096 from memory takes 1.25 (fp32) and 1.5 times (fp64) as long
-// by panels as by rows.
+// row, share so few sets of L2 that it loses what was fetched: long runs of each row are faster then. On Zen 3
+// 32x4096x4096 from memory takes 1.25 (fp32) and 1.5 times (fp64) as long by panels as by rows.
 const fewSets = 16 << 10
 
 // planLow sets the height of a panel of B, which takes half of L1, where it is packed on the way.

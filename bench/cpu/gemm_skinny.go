@@ -22,8 +22,8 @@ func (k *gemmKernels[T]) takesSkinny(n int) bool { return k.tileSkinny != nil &&
 
 // skinnyBlock is what a block of C takes that is summed up in L2, so that memory gives long runs of B and
 // the copy of A is read again for few blocks. On Zen 3 that takes .6 to .95 of the time of a block in L1 where B comes
-// from memory, and as long where it comes from L3. With AVX-512 two rows were slower in L2, a whole number of pages
-// apart; blocks of several rows are in L1 there, and take half of 32 KiB.
+// from memory, and as long where it comes from L3. Two rows were slower in L2 before their distance was an odd number of
+// lines; with AVX-512 that was not measured again, so blocks of several rows are in L1 there, and take half of 32 KiB.
 const skinnyBlock, skinnyBlockL1 = 64 << 10, 16 << 10
 
 // skinnyCols is the width of such a block.
