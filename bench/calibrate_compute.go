@@ -55,6 +55,7 @@ func (c *Calibrator) measurePeak(ctx context.Context, d schema.DType, unit strin
 	if err != nil {
 		return err
 	}
+	m.unwarn(schema.WorkersApart) // between which nothing passes
 	c.pool(computed{operation: "peak_fma", dtype: d, place: p, flop: op.FLOP, Measurement: m})
 	return nil
 }

@@ -61,13 +61,19 @@ func (c *Calibrator) disturbedComputed(i int) disturbance {
 	}
 }
 
-// add pools the samples of two measurements, or takes those of the undisturbed one.
+// add pools the samples of two measurements, or takes those of the undisturbed one. What a disturbed one shows to be
+// possible holds all the same: an "undisturbed" one that is slower was disturbed unseen. Workers that are apart, each with
+// a cache to itself, may be faster than they are at other times.
 func (o *computed) add(m computed) {
 	if o.disturbed() != m.disturbed() {
+		calm, other := *o, m
 		if o.disturbed() {
-			*o = m
+			calm, other = m, *o
 		}
-		return
+		if hasAny(other.Warnings, schema.WorkersApart) || slices.Min(calm.Seconds) <= (1+clockTolerance)*slices.Min(other.Seconds) {
+			*o = calm
+			return
+		}
 	}
 	if o.ClockMHz == 0 || m.ClockMHz != 0 && slices.Min(m.Seconds) < slices.Min(o.Seconds) {
 		o.ClockMHz = m.ClockMHz // that of the best sample
@@ -195,12 +201,17 @@ func (m *Measurement) warn(code schema.Code, format string, args ...any) {
 	m.Warnings, m.Notes = g.codes, g.notes
 }
 
+// unwarn takes a warning back.
+func (m *Measurement) unwarn(code schema.Code) {
+	if i := slices.Index(m.Warnings, code); i >= 0 {
+		m.Warnings, m.Notes = slices.Delete(m.Warnings, i, i+1), slices.Delete(m.Notes, i, i+1)
+	}
+}
+
 // judgeScatter flags samples that scatter, and takes the flag back from those that do not now that others are
 // pooled with them.
 func (m *Measurement) judgeScatter() {
-	if i := slices.Index(m.Warnings, schema.Unstable); i >= 0 {
-		m.Warnings, m.Notes = slices.Delete(m.Warnings, i, i+1), slices.Delete(m.Notes, i, i+1)
-	}
+	m.unwarn(schema.Unstable)
 	if s := stat.Summarize(m.Seconds, stat.Smaller); s.Std > mostVariation*s.Mean {
 		m.warn(schema.Unstable, "the standard deviation of the samples is %.0f%% of their mean", 100*s.Std/s.Mean)
 	}

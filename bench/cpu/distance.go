@@ -62,15 +62,18 @@ func (t *team) signals() []float64 {
 	return times
 }
 
-// apart says which worker is further from the first one than it once was on the same place.
-func (b *Backend) apart() (reason string) {
+// apart says which worker is further from the first one than it once was on the same place. Where two have one core
+// between them they are nearer than they ought to be: such a time is not to be learned from.
+func (b *Backend) apart(learn bool) (reason string) {
 	nearest := b.nearest[b.place]
 	if nearest == nil {
 		nearest = slices.Repeat([]float64{math.Inf(1)}, len(b.team.workers)-1)
 		b.nearest[b.place] = nearest
 	}
 	for i, t := range b.team.signals() {
-		nearest[i] = min(nearest[i], t)
+		if learn {
+			nearest[i] = min(nearest[i], t)
+		}
 		if t > signalFar*nearest[i] && reason == "" {
 			reason = fmt.Sprintf("a signal to worker %d and back takes %.0f ns, %.0f when it was nearest: the host moved it away", i+1, t*1e9, nearest[i]*1e9)
 		}

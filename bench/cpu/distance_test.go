@@ -25,11 +25,14 @@ func TestDistance(t *testing.T) {
 		t.Errorf("%g s for a signal", times[0])
 	}
 	b.nearest[place] = []float64{times[0] / 100}
-	if got := b.apart(); !strings.Contains(got, "a signal to worker 1") {
+	if got := b.apart(true); !strings.Contains(got, "a signal to worker 1") {
 		t.Errorf("%q", got)
 	}
 	b.nearest[place] = []float64{1}
-	if got := b.apart(); got != "" || b.nearest[place][0] > 1e-3 {
+	if got := b.apart(false); got != "" || b.nearest[place][0] != 1 {
+		t.Errorf("%q, and learned %g", got, b.nearest[place][0])
+	}
+	if got := b.apart(true); got != "" || b.nearest[place][0] > 1e-3 {
 		t.Errorf("%q, nearest %g", got, b.nearest[place][0])
 	}
 }

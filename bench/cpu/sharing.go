@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"hwcal/bench"
 )
 
 // A neighbour on the other hardware thread of a core takes up to a half of the
@@ -14,11 +16,12 @@ import (
 const (
 	probeBursts = 9
 	probeIters  = 12000 // of one burst: about 20 us
-	probeLeast  = 0.85  // of the best rate seen; less than that tells a neighbour from a lower turbo clock
+	probeLeast  = 0.85  // of the best rate seen; less than that tells a neighbour
 )
 
-// issueRates is the rate at which each worker executes independent operations, in
-// arbitrary units: the median of some bursts, all workers at once.
+// issueRates is the rate at which each worker executes independent operations, in arbitrary units a cycle: the
+// median of some bursts, all workers at once. A chain behind each burst tells the clock, with which rates would rise
+// and fall, and which no neighbour slows; where there is none the unit is a second.
 func (b *Backend) issueRates() []float64 {
 	rates := make([]float64, len(b.team.workers))
 	b.team.run(func(w *worker) {
@@ -30,6 +33,9 @@ func (b *Backend) issueRates() []float64 {
 			begin := time.Now()
 			independent(probeIters, &f, &n)
 			bursts[i] = 1 / time.Since(begin).Seconds()
+			if len(clockChains) > 0 {
+				bursts[i] /= clockChains[0].sample()
+			}
 		}
 		slices.Sort(bursts)
 		rates[w.id] = bursts[probeBursts/2]
@@ -54,18 +60,36 @@ func independent(iters int, f *[12]float64, n *[8]int) {
 	*n = [...]int{n0, n1, n2, n3, n4, n5, n6, n7}
 }
 
-// shared says which worker computes slower than it once did on the same place.
-func (b *Backend) shared() []string {
-	best := b.rates[b.place]
-	if best == nil {
-		best = make([]float64, len(b.team.workers))
-		b.rates[b.place] = best
+// core is what workers are compared by. Those of a class are alike, on as many of them as there are, where each logical
+// CPU is a core: two that execute half as much as one did have a core between them, whatever the virtual machine says.
+// Where cores have two, each worker is compared with itself on the same place.
+type core struct {
+	class  string
+	place  bench.Place
+	worker int
+}
+
+func (b *Backend) coreOf(worker int) core {
+	if b.siblings {
+		return core{place: b.place, worker: worker}
 	}
+	for class, cpus := range b.classes {
+		if slices.Contains(cpus, b.team.cpus[worker]) {
+			return core{class: class}
+		}
+	}
+	return core{}
+}
+
+// shared says which worker computes slower than such a core once did.
+func (b *Backend) shared() []string {
 	var reasons []string
 	for i, rate := range b.issueRates() {
-		best[i] = max(best[i], rate)
-		if rate < probeLeast*best[i] && reasons == nil {
-			reasons = []string{fmt.Sprintf("the core of worker %d executed %.0f%% of what it can: a neighbour shares it", i, 100*rate/best[i])}
+		of := b.coreOf(i)
+		best := max(b.rates[of], rate)
+		b.rates[of] = best
+		if rate < probeLeast*best && reasons == nil {
+			reasons = []string{fmt.Sprintf("the core of worker %d executed %.0f%% of what it can: a neighbour shares it", i, 100*rate/best)}
 		}
 	}
 	return reasons

@@ -7,7 +7,7 @@ import (
 
 // Apart looks whether the host has moved a worker away.
 func (b *Backend) Apart(p bench.Place) bool {
-	return b.enter(p) == nil && b.apart() != ""
+	return b.enter(p) == nil && b.apart(false) != ""
 }
 
 // Watch observes steal, throttling, waiting for a CPU, neighbours on the cores, and how far apart
@@ -16,16 +16,17 @@ func (b *Backend) Watch(p bench.Place) func() bench.Observation {
 	if err := b.enter(p); err != nil {
 		return func() bench.Observation { return bench.Observation{} }
 	}
-	apart := b.apart()
 	shared := b.shared()
+	apart := b.apart(shared == nil)
 	before := b.reader.read()
 	return func() bench.Observation {
 		reasons := b.reader.read().since(before).disturbances()
-		if after := b.shared(); after != nil {
-			shared = after
+		sharedAfter := b.shared()
+		if sharedAfter != nil {
+			shared = sharedAfter
 		}
 		reasons = append(reasons, shared...)
-		after := b.apart()
+		after := b.apart(sharedAfter == nil)
 		moved := (after == "") != (apart == "")
 		if after != "" {
 			apart = after

@@ -1,0 +1,45 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+
+	"hwcal/schema"
+)
+
+// Undisturbed samples count alone, unless disturbed ones are faster: then those seemed undisturbed only. What workers
+// do that are apart refutes nothing.
+func TestPool(t *testing.T) {
+	calm, noisy, apart := []schema.Code(nil), []schema.Code{schema.NoisyHost}, []schema.Code{schema.WorkersApart}
+	for _, c := range []struct {
+		name          string
+		first, second []schema.Code
+		seconds       [2]float64
+		want          []float64
+		warned        bool
+	}{
+		{"both calm", calm, calm, [2]float64{2, 3}, []float64{2, 3}, false},
+		{"both noisy", noisy, noisy, [2]float64{2, 3}, []float64{2, 3}, true},
+		{"calm before noisy", calm, noisy, [2]float64{2, 3}, []float64{2}, false},
+		{"calm after noisy", noisy, calm, [2]float64{3, 2}, []float64{2}, false},
+		{"a little slower", calm, noisy, [2]float64{2, 1.95}, []float64{2}, false},
+		{"refuted by a noisy one", calm, noisy, [2]float64{2, 1}, []float64{2, 1}, true},
+		{"refuted before", noisy, calm, [2]float64{1, 2}, []float64{1, 2}, true},
+		{"faster apart", calm, apart, [2]float64{2, 1}, []float64{2}, false},
+	} {
+		measured := func(seconds float64, warnings []schema.Code) computed {
+			m := Measurement{Seconds: []float64{seconds}}
+			for _, code := range warnings {
+				m.warn(code, "by someone")
+			}
+			return computed{operation: "matmul", Measurement: m}
+		}
+		var calibrator Calibrator
+		calibrator.pool(measured(c.seconds[0], c.first))
+		calibrator.pool(measured(c.seconds[1], c.second))
+		got := calibrator.computed[0]
+		if !slices.Equal(got.Seconds, c.want) || slices.Contains(got.Warnings, schema.NoisyHost) != c.warned {
+			t.Errorf("%s: %v, warnings %v", c.name, got.Seconds, got.Warnings)
+		}
+	}
+}
