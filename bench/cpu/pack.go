@@ -13,11 +13,25 @@ type matrix[T float] struct {
 
 // panels cuts m rows of A into the fewest panels of at most mr rows, as equal as
 // possible: 32 rows are 11+11+10 instead of 14+14+4, so that no tile is slow.
-type panels struct{ m, n int }
+type panels struct {
+	m, n           int // rows; panels
+	height, taller int // rows of each; panels, the first ones, that have a row more
+}
 
-func newPanels(m, mr int) panels { return panels{m, ceilDiv(m, mr)} }
+func newPanels(m, mr int) panels {
+	n := ceilDiv(m, mr)
+	return panels{m, n, m / max(n, 1), m % max(n, 1)}
+}
 
-func (p panels) rows(i int) (lo, hi int) { return p.m * i / p.n, p.m * (i + 1) / p.n }
+// rows of panel i.
+func (p panels) rows(i int) (lo, hi int) {
+	lo = i*p.height + min(i, p.taller)
+	hi = lo + p.height
+	if i < p.taller {
+		hi++
+	}
+	return lo, hi
+}
 
 // packA packs panels [first, last) of the block of A that starts at (i0, p0) and
 // has kc columns. Panel i starts at dst[lo*kc], where lo is its first row, and is

@@ -256,7 +256,7 @@ func testCopyColumns[T float](t *testing.T, isa ISA) {
 	k := vecKernelsFor[T](isa)
 	r := rand.New(rand.NewPCG(13, 14))
 	for n := 1; n <= newGEMMKernels[T](isa).mr; n++ {
-		for m := 1; m <= 5; m++ {
+		for m := 1; m <= 11; m++ {
 			lds := n + m%3
 			src, dst := guardedOne[T](t, (m-1)*lds+n, m%2 == 0), guardedOne[T](t, m*n, m%2 == 1)
 			fillRandom(r, src, m, n, lds)

@@ -14583,9 +14583,29 @@ two:
 
 short:
 	LEAQ    vecMaskf64avx2<>+32(SB), R8
-	SHLQ    $0x03, SI
-	SUBQ    SI, R8
+	MOVQ    SI, R9
+	SHLQ    $0x03, R9
+	SUBQ    R9, R8
 	VMOVUPS (R8), Y0
+	MOVQ    BX, R8
+	MOVQ    $0x00000004, R9
+
+last:
+	DECQ R8
+	SUBQ SI, R9
+	CMPQ R9, SI
+	JGT  last
+	CMPQ R8, $0x00
+	JLE  one
+	SUBQ R8, BX
+
+whole:
+	VMOVUPD (CX), Y1
+	VMOVUPD Y1, (AX)
+	ADDQ    DX, CX
+	ADDQ    DI, AX
+	DECQ    R8
+	JNZ     whole
 
 one:
 	VMASKMOVPD (CX), Y0, Y1

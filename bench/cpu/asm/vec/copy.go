@@ -1,6 +1,9 @@
 package main
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // copyColumns writes dst[i*n+j] = src[i*lds+j] for m rows of n elements, of one vector
 // or two. Rows are too short for what a call costs each.
@@ -33,9 +36,36 @@ func (g *gen) copyColumns() {
 	})
 	g.Label("short")
 	mask := g.mask(n)
+	if !g.wide() {
+		g.wholeRows(dst, src, lds, m, n, row)
+	}
 	loop("one", func() {
 		x := g.vector()
 		g.get(operand.Mem{Base: src}, mask, x)
 		g.put(x, mask, operand.Mem{Base: dst})
 	})
+}
+
+// wholeRows copies rows shorter than a vector with a whole one each, of which the next row overwrites the end: a store
+// under a mask takes a Zen 3 some 20 cycles. It leaves the last rows, behind which there are fewer elements than that.
+func (g *gen) wholeRows(dst, src, lds, m, n, row reg.GPVirtual) {
+	whole, over := g.GP64(), g.GP64()
+	g.MOVQ(m, whole)
+	g.MOVQ(operand.U32(g.lanes()), over)
+	g.Label("last")
+	g.DECQ(whole)
+	g.SUBQ(n, over)
+	g.CMPQ(over, n)
+	g.JGT(operand.LabelRef("last"))
+	g.CMPQ(whole, operand.Imm(0))
+	g.JLE(operand.LabelRef("one"))
+	g.SUBQ(whole, m)
+	g.Label("whole")
+	x := g.vector()
+	g.op("VMOVU", operand.Mem{Base: src}, x)
+	g.op("VMOVU", x, operand.Mem{Base: dst})
+	g.ADDQ(lds, src)
+	g.ADDQ(row, dst)
+	g.DECQ(whole)
+	g.JNZ(operand.LabelRef("whole"))
 }
