@@ -22,8 +22,8 @@ func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 		return nil, err
 	}
 	sums := matrix[T]{data: block, rows: rows, cols: 2 * y.cols, ld: 2 * y.cols}
-	join := vecKernelsFor[T](ws.isa).siluMul
-	nr := l.gemm.nr
+	vec, nr := vecKernelsFor[T](ws.isa), l.gemm.nr
+	join, pairs := vec.siluMul, vec.siluMulPairs
 	return &kernel{name: l.name(ws) + "_pairs", body: func(w *worker) {
 		for i := 0; i < x.rows; i += rows {
 			if i > 0 {
@@ -31,10 +31,18 @@ func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			}
 			s := sums.rowsOf(0, min(rows, x.rows-i))
 			l.run(w, x.rowsOf(i, s.rows), s, func(c []T, ldc, i0, j0, m, n int) {
-				to := y.data[(i+i0)*y.ld:]
-				for j := 0; j < n; j += nr {
+				to := y.data[(i+i0)*y.ld+j0/2:]
+				whole := 0
+				if pairs != nil {
+					whole = n / nr * nr
+				}
+				if whole > 0 {
+					_, _ = to[(m-1)*y.ld+whole/2-1], c[(m-1)*ldc+whole-1]
+					pairs(&to[0], &c[0], y.ld, ldc, m, whole/2)
+				}
+				for j := whole; j < n; j += nr {
 					half := min(nr, n-j) / 2
-					join.matrix(to[(j0+j)/2:], y.ld, c[j:], ldc, c[j+half:], ldc, m, half, 0, 0)
+					join.matrix(to[j/2:], y.ld, c[j:], ldc, c[j+half:], ldc, m, half, 0, 0)
 				}
 			})
 		}

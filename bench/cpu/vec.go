@@ -109,9 +109,12 @@ type vecKernels[T float] struct {
 	addGelu mapKernel[T, T] // gelu(x + y)
 	addSilu mapKernel[T, T] // silu(x + y)
 	siluMul mapKernel[T, T] // silu(x) y
-	max     mapKernel[T, T] // max(x, y)
-	copy    mapKernel[T, T] // x
-	set     mapKernel[T, T] // b; src is not read
+	// siluMulPairs is that of m rows of n elements, of whole vectors: src has a vector of x and one of y in turn. nil
+	// where there is none.
+	siluMulPairs func(dst, src *T, ldd, lds, m, n int)
+	max          mapKernel[T, T] // max(x, y)
+	copy         mapKernel[T, T] // x
+	set          mapKernel[T, T] // b; src is not read
 
 	// gatherRows writes dst[i*ldd+j] = src[index[i]*lds+j]. Of index known elements may be read, m or more: rows
 	// behind those that are copied are fetched.

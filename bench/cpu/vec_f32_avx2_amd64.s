@@ -5281,6 +5281,160 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecSiluMulPairsF32AVX2(dst *float32, src *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSiluMulPairsF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+416(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SUBQ         R8, DX
+	SHLQ         $0x02, DX
+	SUBQ         R8, BX
+	SUBQ         R8, BX
+	SHLQ         $0x02, BX
+
+row:
+	MOVQ DI, R8
+	SUBQ $+24, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	VMOVUPS      (CX), Y2
+	VMOVUPS      64(CX), Y4
+	VMOVUPS      128(CX), Y6
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      Y7, Y3
+	VMOVAPS      Y7, Y5
+	VMOVAPS      Y7, Y7
+	VMAXPS       Y2, Y3, Y2
+	VMAXPS       Y4, Y5, Y3
+	VMAXPS       Y6, Y7, Y10
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      Y5, Y4
+	VMOVAPS      Y5, Y6
+	VMOVAPS      Y5, Y5
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y3, Y6, Y7
+	VMINPS       Y10, Y5, Y11
+	VMOVAPS      Y1, Y5
+	VMOVAPS      Y1, Y8
+	VMOVAPS      Y1, Y12
+	VMOVAPS      vecConstf32avx2<>+128(SB), Y6
+	VFNMADD231PS Y6, Y4, Y5
+	VFNMADD231PS Y6, Y7, Y8
+	VFNMADD231PS Y6, Y11, Y12
+	VSUBPS       Y1, Y5, Y6
+	VSUBPS       Y1, Y8, Y9
+	VSUBPS       Y1, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+160(SB), Y14
+	VFNMSUB231PS Y14, Y6, Y4
+	VFNMSUB231PS Y14, Y9, Y7
+	VFNMSUB231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+192(SB), Y14
+	VFNMADD231PS Y14, Y6, Y4
+	VFNMADD231PS Y14, Y9, Y7
+	VFNMADD231PS Y14, Y13, Y11
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      Y13, Y6
+	VMOVAPS      Y13, Y9
+	VMOVAPS      Y13, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VFMADD213PS  Y14, Y4, Y6
+	VFMADD213PS  Y14, Y7, Y9
+	VFMADD213PS  Y14, Y11, Y13
+	VFMADD213PS  Y0, Y4, Y6
+	VFMADD213PS  Y0, Y7, Y9
+	VFMADD213PS  Y0, Y11, Y13
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y8, Y9, Y9
+	VMULPS       Y12, Y13, Y13
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y0, Y9, Y9
+	VADDPS       Y0, Y13, Y13
+	VDIVPS       Y6, Y2, Y6
+	VDIVPS       Y9, Y3, Y9
+	VDIVPS       Y13, Y10, Y13
+	VMOVUPS      32(CX), Y2
+	VMOVUPS      96(CX), Y3
+	VMOVUPS      160(CX), Y4
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y9, Y9
+	VMULPS       Y4, Y13, Y13
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y9, 32(AX)
+	VMOVUPS      Y13, 64(AX)
+	ADDQ         $+96, AX
+	ADDQ         $+192, CX
+	SUBQ         $+24, R8
+	JGE          mainloop
+
+maindone:
+	ADDQ $+24, R8
+	SUBQ $+8, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	VMOVUPS      (CX), Y2
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
+	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y0, Y5, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVUPS      32(CX), Y2
+	VMULPS       Y2, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, R8
+	JGE          singleloop
+
+singledone:
+	ADDQ $+8, R8
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecMulF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, MMX+, SSE2
 TEXT ·vecMulF32AVX2(SB), NOSPLIT, $0-73

@@ -4833,6 +4833,167 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecSiluMulPairsF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecSiluMulPairsF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
+	MOVQ         DI, R8
+	ANDQ         $-16, R8
+	SUBQ         R8, DX
+	SHLQ         $0x02, DX
+	SUBQ         R8, BX
+	SUBQ         R8, BX
+	SHLQ         $0x02, BX
+
+row:
+	MOVQ DI, R8
+	SUBQ $+64, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	VMOVUPS           (CX), Z6
+	VMOVUPS           128(CX), Z10
+	VMOVUPS           256(CX), Z14
+	VMOVUPS           384(CX), Z18
+	VMAXPS            Z6, Z1, Z7
+	VMAXPS            Z10, Z1, Z11
+	VMAXPS            Z14, Z1, Z15
+	VMAXPS            Z18, Z1, Z19
+	VMINPS            Z7, Z0, Z7
+	VMINPS            Z11, Z0, Z11
+	VMINPS            Z15, Z0, Z15
+	VMINPS            Z19, Z0, Z19
+	VMOVAPS           Z3, Z8
+	VMOVAPS           Z3, Z12
+	VMOVAPS           Z3, Z16
+	VMOVAPS           Z3, Z20
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z11, Z12
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z15, Z16
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z19, Z20
+	VSUBPS            Z3, Z8, Z9
+	VSUBPS            Z3, Z12, Z13
+	VSUBPS            Z3, Z16, Z17
+	VSUBPS            Z3, Z20, Z21
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z13, Z11
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z17, Z15
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z21, Z19
+	VMOVAPS           Z4, Z9
+	VMOVAPS           Z4, Z13
+	VMOVAPS           Z4, Z17
+	VMOVAPS           Z4, Z21
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z11, Z13
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z15, Z17
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z19, Z21
+	VFMADD213PS       Z2, Z7, Z9
+	VFMADD213PS       Z2, Z11, Z13
+	VFMADD213PS       Z2, Z15, Z17
+	VFMADD213PS       Z2, Z19, Z21
+	VMULPS            Z7, Z9, Z9
+	VMULPS            Z11, Z13, Z13
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z19, Z21, Z21
+	VPERMPS           Z5, Z8, Z7
+	VPERMPS           Z5, Z12, Z11
+	VPERMPS           Z5, Z16, Z15
+	VPERMPS           Z5, Z20, Z19
+	VPSLLD            $0x13, Z8, Z8
+	VPSLLD            $0x13, Z12, Z12
+	VPSLLD            $0x13, Z16, Z16
+	VPSLLD            $0x13, Z20, Z20
+	VPADDD            Z8, Z7, Z7
+	VPADDD            Z12, Z11, Z11
+	VPADDD            Z16, Z15, Z15
+	VPADDD            Z20, Z19, Z19
+	VFMADD213PS       Z7, Z7, Z9
+	VFMADD213PS       Z11, Z11, Z13
+	VFMADD213PS       Z15, Z15, Z17
+	VFMADD213PS       Z19, Z19, Z21
+	VADDPS            Z2, Z9, Z9
+	VADDPS            Z2, Z13, Z13
+	VADDPS            Z2, Z17, Z17
+	VADDPS            Z2, Z21, Z21
+	VCMPPS            $0x06, Z1, Z6, K1
+	VCMPPS            $0x06, Z1, Z10, K2
+	VCMPPS            $0x06, Z1, Z14, K3
+	VCMPPS            $0x06, Z1, Z18, K4
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VDIVPS.Z          Z13, Z10, K2, Z13
+	VDIVPS.Z          Z17, Z14, K3, Z17
+	VDIVPS.Z          Z21, Z18, K4, Z21
+	VMOVUPS           64(CX), Z6
+	VMOVUPS           192(CX), Z7
+	VMOVUPS           320(CX), Z8
+	VMOVUPS           448(CX), Z10
+	VMULPS            Z6, Z9, Z9
+	VMULPS            Z7, Z13, Z13
+	VMULPS            Z8, Z17, Z17
+	VMULPS            Z10, Z21, Z21
+	VMOVUPS           Z9, (AX)
+	VMOVUPS           Z13, 64(AX)
+	VMOVUPS           Z17, 128(AX)
+	VMOVUPS           Z21, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+512, CX
+	SUBQ              $+64, R8
+	JGE               mainloop
+
+maindone:
+	ADDQ $+64, R8
+	SUBQ $+16, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	VMOVUPS           (CX), Z6
+	VMAXPS            Z6, Z1, Z7
+	VMINPS            Z7, Z0, Z7
+	VMOVAPS           Z3, Z8
+	VFNMADD231PS.BCST vecConstf32avx512<>+80(SB), Z7, Z8
+	VSUBPS            Z3, Z8, Z9
+	VFNMSUB231PS.BCST vecConstf32avx512<>+172(SB), Z9, Z7
+	VMOVAPS           Z4, Z9
+	VFMADD213PS.BCST  vecConstf32avx512<>+92(SB), Z7, Z9
+	VFMADD213PS       Z2, Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VPERMPS           Z5, Z8, Z7
+	VPSLLD            $0x13, Z8, Z8
+	VPADDD            Z8, Z7, Z7
+	VFMADD213PS       Z7, Z7, Z9
+	VADDPS            Z2, Z9, Z9
+	VCMPPS            $0x06, Z1, Z6, K1
+	VDIVPS.Z          Z9, Z6, K1, Z9
+	VMOVUPS           64(CX), Z6
+	VMULPS            Z6, Z9, Z9
+	VMOVUPS           Z9, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+128, CX
+	SUBQ              $+16, R8
+	JGE               singleloop
+
+singledone:
+	ADDQ $+16, R8
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecMulF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMulF32AVX512(SB), NOSPLIT, $0-73

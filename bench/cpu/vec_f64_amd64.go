@@ -87,6 +87,12 @@ func vecSiluMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b flo
 func vecSiluMulF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 //go:noescape
+func vecSiluMulPairsF64AVX512(dst, src *float64, ldd, lds, m, n int)
+
+//go:noescape
+func vecSiluMulPairsF64AVX2(dst, src *float64, ldd, lds, m, n int)
+
+//go:noescape
 func vecMulF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 //go:noescape

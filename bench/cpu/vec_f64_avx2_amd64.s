@@ -5580,6 +5580,145 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecSiluMulPairsF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSiluMulPairsF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SUBQ         R8, DX
+	SHLQ         $0x03, DX
+	SUBQ         R8, BX
+	SUBQ         R8, BX
+	SHLQ         $0x03, BX
+
+row:
+	MOVQ DI, R8
+	SUBQ $+8, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	VMOVUPD      (CX), Y2
+	VMOVUPD      64(CX), Y4
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMAXPD       Y2, Y3, Y2
+	VMAXPD       Y4, Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMINPD       Y2, Y3, Y3
+	VMINPD       Y6, Y4, Y7
+	VMOVAPD      Y1, Y4
+	VMOVAPD      Y1, Y8
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y7, Y8
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y1, Y8, Y9
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y9, Y7
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y9, Y7
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y9
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y7, Y9
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y7, Y9
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y0, Y5, Y5
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y5, Y2, Y5
+	VDIVPD       Y9, Y6, Y9
+	VMOVUPD      32(CX), Y2
+	VMOVUPD      96(CX), Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y9, Y9
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      Y9, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+128, CX
+	SUBQ         $+8, R8
+	JGE          mainloop
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	VMOVUPD      (CX), Y2
+	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMSUB231PD vecConstf64avx2<>+128(SB), Y5, Y3
+	VFNMADD231PD vecConstf64avx2<>+160(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+192(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+224(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+256(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+288(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+320(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+352(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+384(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+416(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+448(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+480(SB), Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VFMADD213PD  Y0, Y3, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VDIVPD       Y5, Y2, Y5
+	VMOVUPD      32(CX), Y2
+	VMULPD       Y2, Y5, Y5
+	VMOVUPD      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+64, CX
+	SUBQ         $+4, R8
+	JGE          singleloop
+
+singledone:
+	ADDQ $+4, R8
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecMulF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, MMX+, SSE2
 TEXT ·vecMulF64AVX2(SB), NOSPLIT, $0-81

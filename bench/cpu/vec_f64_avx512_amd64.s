@@ -6590,6 +6590,200 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecSiluMulPairsF64AVX512(dst *float64, src *float64, ldd int, lds int, m int, n int)
+// Requires: AVX, AVX512F
+TEXT ·vecSiluMulPairsF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+16(FP), DX
+	MOVQ         lds+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD vecConstf64avx512<>+776(SB), Z0
+	VBROADCASTSD vecConstf64avx512<>+784(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+16(SB), Z3
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SUBQ         R8, DX
+	SHLQ         $0x03, DX
+	SUBQ         R8, BX
+	SUBQ         R8, BX
+	SHLQ         $0x03, BX
+
+row:
+	MOVQ DI, R8
+	SUBQ $+32, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	VMOVUPD           (CX), Z4
+	VMOVUPD           128(CX), Z8
+	VMOVUPD           256(CX), Z12
+	VMOVUPD           384(CX), Z16
+	VMAXPD            Z4, Z1, Z5
+	VMAXPD            Z8, Z1, Z9
+	VMAXPD            Z12, Z1, Z13
+	VMAXPD            Z16, Z1, Z17
+	VMINPD            Z5, Z0, Z5
+	VMINPD            Z9, Z0, Z9
+	VMINPD            Z13, Z0, Z13
+	VMINPD            Z17, Z0, Z17
+	VMOVAPD           Z3, Z6
+	VMOVAPD           Z3, Z10
+	VMOVAPD           Z3, Z14
+	VMOVAPD           Z3, Z18
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z5, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z9, Z10
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z13, Z14
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z17, Z18
+	VSUBPD            Z3, Z6, Z7
+	VSUBPD            Z3, Z10, Z11
+	VSUBPD            Z3, Z14, Z15
+	VSUBPD            Z3, Z18, Z19
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z11, Z9
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z15, Z13
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z19, Z17
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z11, Z9
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z15, Z13
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z19, Z17
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z11
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z15
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z17, Z19
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z9, Z11
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z13, Z15
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z17, Z19
+	VFMADD213PD       Z2, Z5, Z7
+	VFMADD213PD       Z2, Z9, Z11
+	VFMADD213PD       Z2, Z13, Z15
+	VFMADD213PD       Z2, Z17, Z19
+	VFMADD213PD       Z2, Z5, Z7
+	VFMADD213PD       Z2, Z9, Z11
+	VFMADD213PD       Z2, Z13, Z15
+	VFMADD213PD       Z2, Z17, Z19
+	VPSLLQ            $0x34, Z6, Z6
+	VPSLLQ            $0x34, Z10, Z10
+	VPSLLQ            $0x34, Z14, Z14
+	VPSLLQ            $0x34, Z18, Z18
+	VMULPD            Z6, Z7, Z7
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z14, Z15, Z15
+	VMULPD            Z18, Z19, Z19
+	VADDPD            Z2, Z7, Z7
+	VADDPD            Z2, Z11, Z11
+	VADDPD            Z2, Z15, Z15
+	VADDPD            Z2, Z19, Z19
+	VCMPPD            $0x06, Z1, Z4, K1
+	VCMPPD            $0x06, Z1, Z8, K2
+	VCMPPD            $0x06, Z1, Z12, K3
+	VCMPPD            $0x06, Z1, Z16, K4
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VDIVPD.Z          Z11, Z8, K2, Z11
+	VDIVPD.Z          Z15, Z12, K3, Z15
+	VDIVPD.Z          Z19, Z16, K4, Z19
+	VMOVUPD           64(CX), Z4
+	VMOVUPD           192(CX), Z5
+	VMOVUPD           320(CX), Z6
+	VMOVUPD           448(CX), Z8
+	VMULPD            Z4, Z7, Z7
+	VMULPD            Z5, Z11, Z11
+	VMULPD            Z6, Z15, Z15
+	VMULPD            Z8, Z19, Z19
+	VMOVUPD           Z7, (AX)
+	VMOVUPD           Z11, 64(AX)
+	VMOVUPD           Z15, 128(AX)
+	VMOVUPD           Z19, 192(AX)
+	ADDQ              $+256, AX
+	ADDQ              $+512, CX
+	SUBQ              $+32, R8
+	JGE               mainloop
+
+maindone:
+	ADDQ $+32, R8
+	SUBQ $+8, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	VMOVUPD           (CX), Z4
+	VMAXPD            Z4, Z1, Z5
+	VMINPD            Z5, Z0, Z5
+	VMOVAPD           Z3, Z6
+	VFNMADD231PD.BCST vecConstf64avx512<>+32(SB), Z5, Z6
+	VSUBPD            Z3, Z6, Z7
+	VFNMSUB231PD.BCST vecConstf64avx512<>+40(SB), Z7, Z5
+	VFNMADD231PD.BCST vecConstf64avx512<>+48(SB), Z7, Z5
+	VBROADCASTSD      vecConstf64avx512<>+56(SB), Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+64(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+72(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+80(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+88(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+96(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+104(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+112(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+120(SB), Z5, Z7
+	VFMADD213PD.BCST  vecConstf64avx512<>+128(SB), Z5, Z7
+	VFMADD213PD       Z2, Z5, Z7
+	VFMADD213PD       Z2, Z5, Z7
+	VPSLLQ            $0x34, Z6, Z6
+	VMULPD            Z6, Z7, Z7
+	VADDPD            Z2, Z7, Z7
+	VCMPPD            $0x06, Z1, Z4, K1
+	VDIVPD.Z          Z7, Z4, K1, Z7
+	VMOVUPD           64(CX), Z4
+	VMULPD            Z4, Z7, Z7
+	VMOVUPD           Z7, (AX)
+	ADDQ              $+64, AX
+	ADDQ              $+128, CX
+	SUBQ              $+8, R8
+	JGE               singleloop
+
+singledone:
+	ADDQ $+8, R8
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecMulF64AVX512(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecMulF64AVX512(SB), NOSPLIT, $0-81

@@ -82,6 +82,23 @@ func vecSiluMulF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b flo
 //go:noescape
 func vecSiluMulF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
+// vecSiluMulPairsF32AVX512, of rows in which 16 of x and 16 of y take turns:
+//
+//	for i := range m {
+//		for j := range n {
+//			at := i*lds + j/16*32 + j%16
+//			dst[i*ldd+j] = silu(src[at]) * src[at+16]
+//		}
+//	}
+//
+//go:noescape
+func vecSiluMulPairsF32AVX512(dst, src *float32, ldd, lds, m, n int)
+
+// vecSiluMulPairsF32AVX2 is the same loop, of 8.
+//
+//go:noescape
+func vecSiluMulPairsF32AVX2(dst, src *float32, ldd, lds, m, n int)
+
 // vecMulF32AVX512:
 //
 //	for i := range m {

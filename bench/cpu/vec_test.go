@@ -239,3 +239,41 @@ func testSigmoidAtEdges[T float](t *testing.T, isa ISA, lowest T) {
 		t.Errorf("cpu: %s sigmoid%v = %v", isa, x, y)
 	}
 }
+
+// A row of pairs is a row of SiluMul, whose operands take turns.
+func TestSiluMulPairs(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		testSiluMulPairs[float32](t, isa)
+		testSiluMulPairs[float64](t, isa)
+	})
+}
+
+func testSiluMulPairs[T float](t *testing.T, isa ISA) {
+	k, vl := vecKernelsFor[T](isa), newGEMMKernels[T](isa).vl
+	if k.siluMulPairs == nil {
+		return
+	}
+	if nr := newGEMMKernels[T](isa).nr; nr != 2*vl {
+		t.Fatalf("cpu: %s: micro-panels of %d, and %d in a vector", isa, nr, vl)
+	}
+	r := rand.New(rand.NewPCG(17, 18))
+	for vectors := 1; vectors <= 9; vectors++ {
+		for m := 1; m <= 3; m++ {
+			n := vectors * vl
+			ldd, lds := n+m%2, 2*n+m%2
+			src, dst := guardedOne[T](t, (m-1)*lds+2*n, m%2 == 0), guardedOne[T](t, (m-1)*ldd+n, m%2 == 1)
+			fillRandom(r, src, m, 2*n, lds)
+			k.siluMulPairs(&dst[0], &src[0], ldd, lds, m, n)
+			for i := range m {
+				for j := range n {
+					at := i*lds + j/vl*2*vl + j%vl
+					x, y := float64(src[at]), float64(src[at+vl])
+					want, got := silu(x)*y, float64(dst[i*ldd+j])
+					if bound := gamma[T](siluBound+1) * math.Abs(x*y); !(math.Abs(got-want) <= bound) {
+						t.Fatalf("cpu: %s %T siluMulPairs %dx%d: [%d,%d] = %g, want %g +- %g", isa, x, m, n, i, j, got, want, bound)
+					}
+				}
+			}
+		}
+	}
+}

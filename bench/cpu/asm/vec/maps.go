@@ -26,6 +26,7 @@ type mapped struct {
 	gather  bool // row i of src is the one that index[i] says
 	noSrc   bool // f needs no x
 	join    bool // y is joined to x, which stays in L1, as what is computed in
+	pairs   bool // src has a vector of x and one of y in turn; rows are of whole vectors, which stay in L1
 	far     bool // what is read comes from memory
 	noHalf  bool // halves are moved in pairs, and epilogues work on what is computed in
 	unroll  int  // vectors at once: AVX-512, and half for AVX2
@@ -43,6 +44,8 @@ func (k mapped) signature() string {
 		return "func(dst, src *S, a, b *T, ldd, lds, m, n int, nt uint8)"
 	case k.gather:
 		return "func(dst, src *S, index *int32, ldd, lds, m, n, known int, nt uint8)"
+	case k.pairs:
+		return "func(dst, src *S, ldd, lds, m, n int)"
 	case k.join:
 		return "func(dst, src *T, y *S, ldd, lds, ldy, m, n int, a, b T, nt uint8)"
 	}
@@ -87,6 +90,7 @@ func (g *gen) maps() {
 		{name: "AddGelu", noHalf: true, y: true, unroll: 4, narrow: four, pins: gelu, held: geluRows, f: func(x reg.Register, v args) reg.Register { return g.geluOf(add(x, v.y())) }},
 		{name: "AddSilu", noHalf: true, y: true, unroll: 4, narrow: three, pins: gate, held: gateRows, f: func(x reg.Register, v args) reg.Register { return g.siluOf(add(x, v.y())) }},
 		{name: "SiluMul", noHalf: true, y: true, unroll: 4, narrow: three, pins: gate, held: gateRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
+		{name: "SiluMulPairs", noHalf: true, pairs: true, unroll: 4, narrow: three, pins: gate, held: gateRows, f: func(x reg.Register, v args) reg.Register { return mul(g.siluOf(x), v.y()) }},
 		{name: "Mul", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { return mul(x, v.y()) }},
 		{name: "Sub", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VSUB", v.y(), x, x); return x }},
 		{name: "Div", y: true, unroll: 8, f: func(x reg.Register, v args) reg.Register { g.op("VDIV", v.y(), x, x); return x }},
@@ -133,8 +137,12 @@ func (g *gen) mapKernel(k mapped) {
 		step, log = g.isa.Bytes, log2(g.size)
 	}
 	pointers := []pointer{{dst, ldd, step, log}}
+	srcStep := step
+	if k.pairs {
+		srcStep = 2 * step
+	}
 	if !k.gather && !k.noSrc {
-		pointers = append(pointers, pointer{src, lds, step, log})
+		pointers = append(pointers, pointer{src, lds, srcStep, log})
 	}
 	var y reg.GPVirtual
 	if k.y {
@@ -176,6 +184,9 @@ func (g *gen) mapKernel(k mapped) {
 	g.ANDQ(operand.I32(-g.lanes()), left)
 	for _, p := range pointers {
 		g.SUBQ(left, p.ld)
+		if p.p == src && k.pairs {
+			g.SUBQ(left, p.ld) // as many of y
+		}
 		g.SHLQ(p.log, p.ld)
 	}
 	advancing := pointers
@@ -186,6 +197,7 @@ func (g *gen) mapKernel(k mapped) {
 		perRow = append(perRow, rows.turn)
 	}
 	at := func(base reg.Register, u int) operand.Mem { return operand.Mem{Base: base, Disp: u * step} }
+	from := func(u int) operand.Mem { return operand.Mem{Base: src, Disp: u * srcStep} }
 	get, store := g.get, g.store
 	if k.join {
 		get, store = g.getT, func(v reg.Register, mask *mask, _ bool, m operand.Mem) { g.putT(v, mask, m) }
@@ -208,14 +220,14 @@ func (g *gen) mapKernel(k mapped) {
 		switch {
 		case far && !k.short():
 			inTurn(count, fetch)
-		case !k.short():
+		case !k.short() && !k.pairs:
 			g.fetchAhead(src, nil, count)
 		}
 		xs := make([]reg.Register, count)
 		each(count, func(u int) {
 			x := g.vector()
 			if !k.noSrc {
-				get(at(src, u), mask, x)
+				get(from(u), mask, x)
 			}
 			if far && k.short() {
 				fetch(u)
@@ -226,6 +238,10 @@ func (g *gen) mapKernel(k mapped) {
 			w := v
 			w.y = func() reg.Register {
 				r := g.vector()
+				if k.pairs {
+					get(from(u).Offset(step), mask, r)
+					return r
+				}
 				g.get(operand.Mem{Base: y, Disp: u * g.step()}, mask, r)
 				if k.join && !k.far {
 					g.fetchFar(operand.Mem{Base: y, Disp: simd.TilesAhead + u*g.step()})
@@ -280,8 +296,10 @@ func (g *gen) mapKernel(k mapped) {
 		g.Label(loop.name + "done")
 		g.ADDQ(operand.I32(loop.count*g.lanes()), left)
 	}
-	g.JZ(operand.LabelRef("next"))
-	vectors("tail", 1, g.mask(left), false, false)
+	if !k.pairs {
+		g.JZ(operand.LabelRef("next"))
+		vectors("tail", 1, g.mask(left), false, false)
+	}
 	if k.gather {
 		g.bytes(left)
 		rows.advance("tail", left)
@@ -322,7 +340,7 @@ func (k mapped) loops(g *gen) []mapLoop {
 	switch {
 	case k.join && k.far:
 		return []mapLoop{{"main", far, false, true}, {"single", 1, false, false}}
-	case k.join:
+	case k.join, k.pairs:
 		return []mapLoop{{"main", unroll, false, false}, {"single", 1, false, false}}
 	}
 	loops := []mapLoop{{"nt", unroll, true, false}, {"ntsingle", 1, true, false}, {"main", unroll, false, false}, {"single", 1, false, false}}
