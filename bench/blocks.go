@@ -39,8 +39,13 @@ type blocks struct {
 	lasts   time.Duration // a quad
 	coin    *rand.Rand
 
-	d    []float64 // log ratios
-	u, f []float64 // seconds of the fastest sample of each side
+	done []ratio
+}
+
+// ratio is what a block gave.
+type ratio struct {
+	d    float64 // log
+	u, f float64 // seconds of the fastest sample of each side
 }
 
 // newBlocks prepares blocks whose samples have so many executions a side, for n of the case.
@@ -64,23 +69,34 @@ func (b *blocks) run(l layout, side int) Run {
 	return r
 }
 
+// groups are the ratios of each layout.
+func (b *blocks) groups() [][]ratio { return stat.InTurn(b.done, len(b.layouts)) }
+
+// judge decides by the ratios of each layout and time.
+func judge(groups [][]ratio) stat.Decision {
+	logs := make([][]float64, len(groups))
+	for i, g := range groups {
+		for _, r := range g {
+			logs[i] = append(logs[i], r.d)
+		}
+	}
+	return stat.Pool(logs)
+}
+
 // typical gives the times of the block whose ratio is the median, so that their
 // ratio is the speedup; of an even number of blocks, the geometric means of the
 // middle two.
-func (b *blocks) typical() (unfused, fused float64) {
-	order := make([]int, len(b.d))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.d[i], b.d[j]) })
-	low, high := order[(len(order)-1)/2], order[len(order)/2]
-	return math.Sqrt(b.u[low] * b.u[high]), math.Sqrt(b.f[low] * b.f[high])
+func typical(groups [][]ratio) (unfused, fused float64) {
+	all := slices.Concat(groups...)
+	slices.SortFunc(all, func(a, b ratio) int { return cmp.Compare(a.d, b.d) })
+	low, high := all[(len(all)-1)/2], all[len(all)/2]
+	return math.Sqrt(low.u * high.u), math.Sqrt(low.f * high.f)
 }
 
-func (b *blocks) reset() { b.d, b.u, b.f = nil, nil, nil }
+func (b *blocks) reset() { b.done = nil }
 
 func (b *blocks) next() error {
-	l := b.layouts[len(b.d)%len(b.layouts)]
+	l := b.layouts[len(b.done)%len(b.layouts)]
 	var order []int
 	var runs []Run
 	if len(b.layouts) > 1 {
@@ -91,7 +107,7 @@ func (b *blocks) next() error {
 		}
 	}
 	uncounted := len(runs)
-	for range quadsOf(len(b.d), b.lasts) {
+	for range quadsOf(len(b.done), b.lasts) {
 		first := b.coin.IntN(2)
 		for _, turn := range [quad]int{0, 1, 1, 0} {
 			order = append(order, turn^first)
@@ -110,7 +126,6 @@ func (b *blocks) next() error {
 	if u == 0 || f == 0 {
 		return fmt.Errorf("bench: samples of %d and %d executions, of which some took no time by a clock this coarse: %w", b.runs[0].N, b.runs[1].N, ErrUnsupported)
 	}
-	b.d = append(b.d, stat.LogRatio(sides[0], sides[1]))
-	b.u, b.f = append(b.u, u), append(b.f, f)
+	b.done = append(b.done, ratio{stat.LogRatio(sides[0], sides[1]), u, f})
 	return nil
 }

@@ -17,7 +17,7 @@ const effectPart = 20
 var effectShape = dims(linearDims, 64, 128, 128)
 
 // controlSteps plans trials whose outcome is known: the same code on both sides, for
-// the first pattern of each group, and a known effect.
+// the first pattern of each group, and a known effect. Networks, which take seconds, have theirs in full runs.
 func (c *Calibrator) controlSteps() []step {
 	var steps []step
 	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) {
@@ -42,6 +42,9 @@ func (c *Calibrator) controlSteps() []step {
 	}
 	var groups []string
 	for _, p := range c.Options.Patterns {
+		if p.Network() && c.Options.Mode != schema.Full {
+			continue
+		}
 		if !slices.Contains(groups, p.Group) && len(c.shapes(p)) > 0 {
 			groups = append(groups, p.Group)
 			plan(schema.SameCode, p, c.shapes(p)[0], 0)

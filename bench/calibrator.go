@@ -112,12 +112,12 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 	}
 	c.deadline = c.begin.Add(c.Options.Budget)
 	all := len(steps)
-	planned, least, usual := time.Duration(0), time.Duration(0), time.Duration(0)
+	usual := time.Duration(0)
 	for i, s := range steps {
 		if s.usual == 0 {
 			steps[i].usual = s.cost
 		}
-		planned, least, usual = planned+s.cost, least+s.least, usual+steps[i].usual
+		usual += steps[i].usual
 	}
 	begin, first, repeated := c.Runner.Now(), usual, false
 	for len(steps) > 0 && ctx.Err() == nil {
@@ -139,10 +139,9 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 			pace = float64(c.Runner.Now().Sub(begin)) / float64(done)
 		}
 		c.observe(Progress{all - len(steps), all, s.label, min(left, time.Duration(pace*float64(usual)))})
-		scale := min(1, max(minScale, float64(left-least)/float64(max(planned-least, 1))))
 		err := ErrBudget
 		if left > 0 {
-			err = s.attempt(ctx, scale)
+			err = s.attempt(ctx, scaleOf(steps, left))
 		}
 		if err != nil && ctx.Err() != nil {
 			break // it is the first of those left out
@@ -151,7 +150,7 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 			c.abandon(steps, err)
 			break
 		}
-		steps, planned, least, usual = steps[1:], planned-s.cost, least-s.least, usual-s.usual
+		steps, usual = steps[1:], usual-s.usual
 		c.record(s.label, err)
 		again = c.appendDisturbed(again, s)
 	}
@@ -168,6 +167,18 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 	c.observe(Progress{all, all, "", 0})
 	c.finish()
 	return c.Device, c.warnings, nil
+}
+
+// scaleOf the first of the steps that are left: what the time allows to it and all that is planned like it. Extra ones
+// take what the others leave.
+func scaleOf(steps []step, left time.Duration) float64 {
+	planned, least := time.Duration(0), time.Duration(0)
+	for _, s := range steps {
+		if s.extra == steps[0].extra {
+			planned, least = planned+s.cost, least+s.least
+		}
+	}
+	return min(1, max(minScale, float64(left-least)/float64(max(planned-least, 1))))
 }
 
 // abandon records that the device was lost in the first of the steps, and what it costs.
@@ -206,7 +217,7 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	for i := range otherWays {
-		otherWays[i].extra = true
+		otherWays[i].extra = c.Device.Kind == schema.CPU // a GPU has time for them: networks run from graphs
 	}
 	return append(steps, otherWays...)
 }
@@ -244,7 +255,7 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 }
 
 // repeatShare of the budget is what repetitions may take before the extra steps, which take what is left.
-const repeatShare = 0.1
+const repeatShare = 0.2
 
 // measureAgain repeats what the host disturbed, in turn, until it is time: a disturbance of seconds is over by then.
 // What is urgent comes first. A repetition that fails changes nothing. It returns what is still disturbed.

@@ -21,6 +21,8 @@ type Comparison struct {
 	MaxAbsError    float64
 	Warnings       []schema.Code
 	Notes          []string
+
+	groups [][]ratio // of each layout and time; nil of an earlier run
 }
 
 // Compare measures a chain unfused against fused. Nothing is decided where the workers were apart.
@@ -92,13 +94,14 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			n, spent := len(b.d), !r.Now().Before(deadline)
+			n, spent := len(b.done), !r.Now().Before(deadline)
 			if n < stat.Looks[0] || !spent && !slices.Contains(stat.Looks, n) {
 				continue
 			}
 			// Running out of time between two looks takes the place of the next
 			// one, so that there are never more than four.
-			out.Decision = stat.Decide(b.d, len(b.layouts))
+			out.groups = b.groups()
+			out.Decision = judge(out.groups)
 			if out.Verdict != schema.Inconclusive || spent || n >= maxBlocks {
 				return nil
 			}
@@ -107,7 +110,7 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 	if err != nil {
 		return err
 	}
-	out.Unfused, out.Fused = b.typical()
+	out.Unfused, out.Fused = typical(out.groups)
 	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
 	return nil
 }
@@ -120,8 +123,9 @@ func (c Comparison) disturbed() bool {
 	return hasAny(c.Warnings, schema.NoisyHost, schema.Throttled, schema.ClockUnsettled, schema.WorkersApart)
 }
 
-// join takes the less disturbed of two comparisons of a pair. Where both are disturbed alike, what
-// holds at one time only is no verdict: the interval grows to hold both.
+// join takes the less disturbed of two comparisons of a pair. Where both are disturbed alike, it takes the blocks of
+// both, as of two times; where those of an earlier run are not known, what holds at one time only is no verdict: the
+// interval grows to hold both.
 func (c Comparison) join(o Comparison) Comparison {
 	switch {
 	case c.apart() != o.apart():
@@ -133,11 +137,20 @@ func (c Comparison) join(o Comparison) Comparison {
 		return c
 	case !o.disturbed():
 		return o
+	case c.groups != nil && o.groups != nil:
+		c.groups = slices.Concat(c.groups, o.groups)
+		c.Decision = judge(c.groups)
+		c.Unfused, c.Fused = typical(c.groups)
+		if c.apart() {
+			c.Verdict = schema.Inconclusive
+		}
+	default:
+		c.Low, c.High = min(c.Low, o.Low), max(c.High, o.High)
+		if c.Verdict != o.Verdict {
+			c.Verdict = schema.Inconclusive
+		}
 	}
-	c.Low, c.High = min(c.Low, o.Low), max(c.High, o.High)
-	if c.Verdict != o.Verdict {
-		c.Verdict = schema.Inconclusive
-	}
+	c.MaxAbsError = max(c.MaxAbsError, o.MaxAbsError)
 	m := Measurement{Warnings: c.Warnings, Notes: c.Notes}
 	for i, code := range o.Warnings {
 		m.warn(code, "%s", o.Notes[i])

@@ -70,9 +70,8 @@ func resNet50(batch int64) []Shape {
 	return shapes
 }
 
-// convShapes: a 3x3 of ResNet-50 at batch 4 (1 in quick runs) and the 1x1 that widens
-// in its first stage at batch 1. Full runs see all of its layers at both, and a
-// depthwise 3x3 as in MobileNet.
+// convShapes: a 3x3 of ResNet-50 and the 1x1 that widens in its first stage, at batch 1, a smaller one in quick runs.
+// Full runs see all of its layers at batches of 1 and 4, and a depthwise 3x3 as in MobileNet.
 func convShapes(mode schema.Mode) []Shape {
 	switch mode {
 	case schema.Quick:
@@ -80,7 +79,7 @@ func convShapes(mode schema.Mode) []Shape {
 	case schema.Full:
 		return append(append(resNet50(1), resNet50(4)...), dims(convDims, 1, 128, 56, 56, 128, 3, 1, 1, 128))
 	}
-	return []Shape{dims(convDims, 4, 128, 28, 28, 128, 3, 1, 1, 1), dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1)}
+	return []Shape{dims(convDims, 1, 128, 28, 28, 128, 3, 1, 1, 1), dims(convDims, 1, 64, 56, 56, 256, 1, 1, 0, 1)}
 }
 
 // convThroughput is ResNet-50 at batch 64, a 3x3 of it, and in full runs all of its layers.

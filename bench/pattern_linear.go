@@ -62,17 +62,16 @@ func swiGLU(s Shape) Chain {
 	return append(c, value, Mul(c[1].Out, value.Out))
 }
 
-// linearShapes: layers of moderate size, smaller in quick runs, so that they too
-// see enough blocks; a few rows against wide weights. In full runs the layers of
-// BERT-base at 384 tokens and of ViT-B/16, and a 7B decoder's projections at 1 and 32
-// rows.
+// linearShapes: the width of BERT-large at 128 tokens, smaller in quick runs, so that samples are short and a pair
+// has many blocks; a single row. In full runs that at 512 tokens, the layers of BERT-base at 384 tokens and of
+// ViT-B/16, and a 7B decoder's projections at 1 and 32 rows.
 func linearShapes(mode schema.Mode) []Shape {
 	if mode == schema.Quick {
 		return []Shape{dims(linearDims, 32, 512, 512)}
 	}
-	shapes := []Shape{dims(linearDims, 512, 1024, 1024), dims(linearDims, 1, 1024, 1024)}
+	shapes := []Shape{dims(linearDims, 128, 1024, 1024), dims(linearDims, 1, 1024, 1024)}
 	if mode == schema.Full {
-		shapes = append(shapes,
+		shapes = append(shapes, dims(linearDims, 512, 1024, 1024),
 			dims(linearDims, 384, 3072, 768), dims(linearDims, 384, 768, 3072),
 			dims(linearDims, 197, 768, 768), dims(linearDims, 197, 3072, 768),
 			dims(linearDims, 1, 4096, 4096), dims(linearDims, 32, 4096, 4096),

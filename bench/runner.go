@@ -124,10 +124,12 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		}
 		m.Verified = true
 	}
-	n, err := r.iterations(ws, seq, took, r.Settings.MinSample)
-	if err != nil {
-		return m, err
-	}
+	n := 1
+	if took < max(longTimes*r.Settings.MinSample, r.Settings.WarmUp) {
+		if n, err = r.iterations(ws, seq, took, r.Settings.MinSample); err != nil {
+			return m, err
+		}
+	} // else it is warm, and what page faults had of the time is seen below
 	g, err := r.guard(ctx, c.Place, func() error {
 		m.Seconds, m.Energy, m.Executions = m.Seconds[:0], nil, 0
 		executed := 0
@@ -187,6 +189,9 @@ func (r *Runner) enough(samples []float64, executions int, spent, budget time.Du
 	s := stat.Summarize(samples, stat.Smaller)
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
+
+// longTimes the least time of a sample is what one execution takes that needs no others to count how many make a sample.
+const longTimes = 20
 
 // stall is more than page faults and neighbours add to a first execution.
 const stall = 500 * time.Millisecond

@@ -335,6 +335,17 @@ func TestJoin(t *testing.T) {
 		}
 	}
 	noisy, apart := schema.NoisyHost, schema.WorkersApart
+	// blocks are so many noisy ones, half a percent above the speedup and half below.
+	blocks := func(n int, speedup float64) Comparison {
+		var rs []ratio
+		for i := range n {
+			d := math.Log(speedup) + 0.005*float64(i%2*2-1)
+			rs = append(rs, ratio{d, math.Exp(d), 1})
+		}
+		c := Comparison{groups: [][]ratio{rs}, Warnings: []schema.Code{noisy}, Notes: []string{""}}
+		c.Decision = judge(c.groups)
+		return c
+	}
 	for _, c := range []struct {
 		name string
 		a, b Comparison
@@ -346,9 +357,12 @@ func TestJoin(t *testing.T) {
 		{"noise is better than distance", decided(1.1, 1.2, apart), decided(0.99, 1.01, noisy), schema.Neutral, 0.99},
 		{"two that agree", decided(1.1, 1.2, noisy), decided(1.04, 1.15, noisy), schema.Fuse, 1.04},
 		{"two that do not", decided(1.1, 1.2, noisy), decided(0.99, 1.01, noisy), schema.Inconclusive, 0.99},
+		{"the blocks of two times", blocks(10, 1.1), blocks(20, 1.1), schema.Fuse, 1.1 * math.Exp(-0.005)},
+		{"too few that the first contradict", blocks(10, 0.99), blocks(80, 1.1), schema.Inconclusive, 0.99},
+		{"as many", blocks(20, 1.1), blocks(20, 1), schema.Inconclusive, 1},
 	} {
 		got := c.a.join(c.b)
-		if got.Verdict != c.want || got.Low != c.low {
+		if got.Verdict != c.want || math.Abs(got.Low-c.low) > 1e-12 {
 			t.Errorf("%s: %s of [%g, %g], want %s from %g", c.name, got.Verdict, got.Low, got.High, c.want, c.low)
 		}
 	}

@@ -30,19 +30,31 @@ func LogRatio(unfused, fused []float64) float64 {
 }
 
 // Decide judges a pair by its log ratios d, of which there must be one at least, taken in so many
-// layouts in turn. Fewer than the first look allow no interval at this confidence: [min, max] is
-// given, and the verdict is inconclusive.
+// layouts in turn.
+func Decide(d []float64, layouts int) Decision { return Pool(InTurn(d, layouts)) }
+
+// InTurn are the groups of which d has one element after the other.
+func InTurn[E any](d []E, groups int) [][]E {
+	all := make([][]E, min(groups, len(d)))
+	for i, x := range d {
+		all[i%groups] = append(all[i%groups], x)
+	}
+	return all
+}
+
+// Pool judges a pair by the log ratios of each layout that it was measured in, and of each time. Fewer than the first look
+// allow no interval at this confidence: [min, max] is given, and the verdict is inconclusive.
 //
-// However many blocks there are, they say no more of other layouts than the layouts do that they were
-// taken in: the interval holds that of the median of these, each with the median of its blocks, too,
+// However many blocks there are, they say no more of other layouts, and of other times, than those do
+// that they were taken in: the interval holds that of the median of these, each with the median of its blocks, too,
 // or all of them if they are too few for one.
-func Decide(d []float64, layouts int) Decision {
-	sorted := slices.Sorted(slices.Values(d))
+func Pool(groups [][]float64) Decision {
+	sorted := slices.Sorted(slices.Values(slices.Concat(groups...)))
 	n := len(sorted)
 	k := rank(n, lookAlpha)
 	low, high := sorted[max(k, 1)-1], sorted[n-max(k, 1)]
-	if layouts > 1 {
-		medians := layoutMedians(d, layouts)
+	if len(groups) > 1 {
+		medians := medians(groups)
 		k := max(rank(len(medians), 1-Confidence), 1)
 		low, high = min(low, medians[k-1]), max(high, medians[len(medians)-k])
 	}
@@ -59,17 +71,12 @@ func Decide(d []float64, layouts int) Decision {
 	return dec
 }
 
-// layoutMedians are those of the blocks of each layout, sorted.
-func layoutMedians(d []float64, layouts int) []float64 {
-	var medians []float64
-	for at := range min(layouts, len(d)) {
-		var own []float64
-		for i := at; i < len(d); i += layouts {
-			own = append(own, d[i])
-		}
-		slices.Sort(own)
-		medians = append(medians, median(own))
+// medians are those of each group, sorted.
+func medians(groups [][]float64) []float64 {
+	var all []float64
+	for _, g := range groups {
+		all = append(all, median(slices.Sorted(slices.Values(g))))
 	}
-	slices.Sort(medians)
-	return medians
+	slices.Sort(all)
+	return all
 }
