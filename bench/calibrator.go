@@ -141,7 +141,7 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 		c.observe(Progress{all - len(steps), all, s.label, min(left, time.Duration(pace*float64(usual)))})
 		err := ErrBudget
 		if left > 0 {
-			err = s.attempt(ctx, scaleOf(steps, left))
+			err = s.attempt(ctx, c.scaleOf(steps, left))
 		}
 		if err != nil && ctx.Err() != nil {
 			break // it is the first of those left out
@@ -169,12 +169,13 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 	return c.Device, c.warnings, nil
 }
 
-// scaleOf the first of the steps that are left: what the time allows to it and all that is planned like it. Extra ones
-// take what the others leave.
-func scaleOf(steps []step, left time.Duration) float64 {
+// scaleOf the first of the steps that are left: what the time allows to it and all others. A default run of a CPU has no
+// time for all: there extra steps take what the others leave.
+func (c *Calibrator) scaleOf(steps []step, left time.Duration) float64 {
+	short := c.Options.Mode == schema.Default && c.Device.Kind == schema.CPU
 	planned, least := time.Duration(0), time.Duration(0)
 	for _, s := range steps {
-		if s.extra == steps[0].extra {
+		if !short || s.extra == steps[0].extra {
 			planned, least = planned+s.cost, least+s.least
 		}
 	}
@@ -217,7 +218,7 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	for i := range otherWays {
-		otherWays[i].extra = c.Device.Kind == schema.CPU // a GPU has time for them: networks run from graphs
+		otherWays[i].extra = true
 	}
 	return append(steps, otherWays...)
 }

@@ -794,3 +794,27 @@ func TestTimeLeft(t *testing.T) {
 		}
 	}
 }
+
+// Where there is no time for all, extra steps take what the others leave; elsewhere all share it.
+func TestScale(t *testing.T) {
+	steps := []step{{cost: 10 * time.Second, least: 2 * time.Second}, {cost: 10 * time.Second, least: 2 * time.Second}, {cost: 20 * time.Second, extra: true}}
+	for _, c := range []struct {
+		mode schema.Mode
+		kind schema.Kind
+		from int
+		left time.Duration
+		want float64
+	}{
+		{schema.Default, schema.CPU, 0, 12 * time.Second, 0.5},
+		{schema.Default, schema.CPU, 0, time.Hour, 1},
+		{schema.Default, schema.CPU, 0, time.Second, minScale},
+		{schema.Default, schema.CPU, 2, 12 * time.Second, 0.6},
+		{schema.Full, schema.CPU, 0, 22 * time.Second, 0.5},
+		{schema.Default, schema.GPU, 0, 22 * time.Second, 0.5},
+	} {
+		calibrator := Calibrator{Device: schema.Device{Kind: c.kind}, Options: Options{Mode: c.mode}}
+		if got := calibrator.scaleOf(steps[c.from:], c.left); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s run of a %s, %v left: %g, want %g", c.mode, c.kind, c.left, got, c.want)
+		}
+	}
+}
