@@ -13,10 +13,12 @@ import (
 // fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of
 // each, and the others, one way after the other. The first shape of every pattern in the main type comes before its
 // other shapes, and these before other types. Of a CPU that computes in many types a default run has no
-// time for all: what is no typical shape comes last, except in the main type.
+// time for all: what is no typical shape comes last, except in the main type. A full run has all ways of the typical
+// shapes before the others, of which there are so many that a slow machine has no time for them.
 func (c *Calibrator) fusionSteps() (first, others []step) {
 	var byRank [3][]step
 	var byWay [4][]step // those that are left for later
+	full := c.Options.Mode == schema.Full
 	for _, pattern := range c.Options.Patterns {
 		for i, s := range c.shapes(pattern) {
 			for _, d := range c.fusionDTypes() {
@@ -27,12 +29,14 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 				if d != c.mainDType() {
 					rank = 2
 				}
+				typical := i < typicalShapes[c.Options.Mode]
 				for n, way := range c.ways(pattern, i, d) {
 					label := pairLabel(pattern.Name, d, s.String(), way)
 					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					})
-					if n == 0 && (c.Options.Mode != schema.Default || d == c.mainDType() || i < typicalShapes[schema.Default]) {
+					later := full && !typical || c.Options.Mode == schema.Default && !typical && d != c.mainDType()
+					if n == 0 && !later {
 						byRank[rank] = append(byRank[rank], pair)
 					} else {
 						byWay[n] = append(byWay[n], pair)
@@ -41,7 +45,11 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 			}
 		}
 	}
-	return slices.Concat(byRank[:]...), slices.Concat(byWay[1], byWay[2], byWay[3], byWay[0])
+	first, others = slices.Concat(byRank[:]...), slices.Concat(byWay[1], byWay[2], byWay[3], byWay[0])
+	if full {
+		return append(first, others...), nil
+	}
+	return first, others
 }
 
 func pairLabel(pattern string, d schema.DType, shape string, w way) string {

@@ -15,38 +15,42 @@ import (
 const namedShapes = 5
 
 // operationSteps plan the single operations of a network. Full runs sweep them in the main type on all
-// threads, and measure the first shapes in every type, on one thread and on all.
+// threads, and measure the first shapes in every type, on one thread and on all. What every run has comes first, and the
+// sweep last: a slow machine has no time for all of it.
 func (c *Calibrator) operationSteps() []step {
 	places := []Place{c.all()}
 	if c.Options.Mode == schema.Full && c.one() != c.all() {
-		places = []Place{c.one(), c.all()}
+		places = append(places, c.one())
 	}
-	var steps []step
+	var named, sweep []step
 	for _, p := range places {
-		for _, pattern := range c.Options.Operations {
-			for _, d := range c.operationDTypes() {
+		for _, d := range c.operationDTypes() {
+			for _, pattern := range c.Options.Operations {
 				if c.lacks(pattern, d) {
 					continue
 				}
-				shapes := c.shapes(pattern)
-				if (d != c.mainDType() || p != c.all()) && !pattern.Own {
-					shapes = shapes[:min(namedShapes, len(shapes))]
-				}
-				for _, s := range shapes {
-					steps = append(steps, c.operationStep(pattern, s, d, p, "", c.Runner.Settings.PointShare))
+				for i, s := range c.shapes(pattern) {
+					step := c.operationStep(pattern, s, d, p, "", c.Runner.Settings.PointShare)
+					switch main := d == c.mainDType() && p == c.all(); {
+					case i < namedShapes || pattern.Own:
+						named = append(named, step)
+					case main:
+						sweep = append(sweep, step)
+					}
 				}
 			}
 		}
 	}
-	return steps
+	return append(named, sweep...)
 }
 
-// operationDTypes are the main one, and in full runs all.
+// operationDTypes are the main one, and in full runs all, behind it.
 func (c *Calibrator) operationDTypes() []schema.DType {
-	if c.Options.Mode == schema.Full {
-		return c.Options.DTypes
+	main := c.mainDType()
+	if c.Options.Mode != schema.Full {
+		return []schema.DType{main}
 	}
-	return []schema.DType{c.mainDType()}
+	return append([]schema.DType{main}, slices.DeleteFunc(slices.Clone(c.Options.DTypes), func(d schema.DType) bool { return d == main })...)
 }
 
 // operationStep measures by the implementation of that name, or by the best, with a share of the

@@ -818,3 +818,37 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// A full run on a machine too slow for all of it has what a default run has, cold caches and one thread among it.
+func TestFullRunBeginsWithWhatMatters(t *testing.T) {
+	c := fakeCalibrator(newFake(), schema.Full)
+	labels := map[string]int{}
+	for i, s := range c.plan() {
+		labels[s.label] = i
+	}
+	at := func(label string) int {
+		i, ok := labels[label]
+		if !ok {
+			t.Fatalf("no step %q", label)
+		}
+		return i
+	}
+	last := 0
+	for _, way := range []string{"2 threads, cold", "1 thread, warm", "1 thread, cold"} {
+		last = max(last, at("Linear_Bias fp32 m=128 n=1024 k=1024, "+way))
+	}
+	if other := at("Linear_Bias fp32 m=1 n=11008 k=4096, 2 threads, warm"); other < last {
+		t.Errorf("a shape that is not typical is step %d, before a way of one that is, %d", other, last)
+	}
+	named := 0
+	for _, p := range c.Options.Operations {
+		named = max(named, at(caseLabel(p.Name, schema.FP32, p.Shapes(schema.Default)[0], c.all())))
+	}
+	for _, p := range c.Options.Operations {
+		if shapes := p.Shapes(schema.Full); len(shapes) > namedShapes {
+			if i := at(caseLabel(p.Name, schema.FP32, shapes[namedShapes], c.all())); i < named {
+				t.Errorf("the sweep of %s begins at step %d, before a size that every run has, %d", p.Name, i, named)
+			}
+		}
+	}
+}
