@@ -14,7 +14,7 @@ import (
 // each, and the others, one way after the other. The first shape of every pattern in the main type comes before its
 // other shapes, and these before other types. Of a CPU that computes in many types a default run has no
 // time for all: what is no typical shape comes last, except in the main type. A full run has all ways of the typical
-// shapes before the others, of which there are so many that a slow machine has no time for them.
+// shapes first, and leaves for later the others, of which there are so many that a slow machine has no time for them.
 func (c *Calibrator) fusionSteps() (first, others []step) {
 	var byRank [3][]step
 	var byWay [4][]step // those that are left for later
@@ -45,11 +45,11 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 			}
 		}
 	}
-	first, others = slices.Concat(byRank[:]...), slices.Concat(byWay[1], byWay[2], byWay[3], byWay[0])
+	first, ways := slices.Concat(byRank[:]...), slices.Concat(byWay[1], byWay[2], byWay[3])
 	if full {
-		return append(first, others...), nil
+		return append(first, ways...), byWay[0]
 	}
-	return first, others
+	return first, append(ways, byWay[0]...)
 }
 
 func pairLabel(pattern string, d schema.DType, shape string, w way) string {

@@ -15,14 +15,13 @@ import (
 const namedShapes = 5
 
 // operationSteps plan the single operations of a network. Full runs sweep them in the main type on all
-// threads, and measure the first shapes in every type, on one thread and on all. What every run has comes first, and the
-// sweep last: a slow machine has no time for all of it.
-func (c *Calibrator) operationSteps() []step {
+// threads, and measure the first shapes in every type, on one thread and on all. A slow machine has no time for
+// all of the sweep.
+func (c *Calibrator) operationSteps() (named, sweep []step) {
 	places := []Place{c.all()}
 	if c.Options.Mode == schema.Full && c.one() != c.all() {
 		places = append(places, c.one())
 	}
-	var named, sweep []step
 	for _, p := range places {
 		for _, d := range c.operationDTypes() {
 			for _, pattern := range c.Options.Operations {
@@ -41,7 +40,7 @@ func (c *Calibrator) operationSteps() []step {
 			}
 		}
 	}
-	return append(named, sweep...)
+	return named, sweep
 }
 
 // operationDTypes are the main one, and in full runs all, behind it.

@@ -196,7 +196,8 @@ func (c *Calibrator) abandon(steps []step, err error) {
 // plan lists the steps. What a run can best go without comes last, as that is what a slow or
 // busy machine has no time for.
 func (c *Calibrator) plan() []step {
-	pairs, otherWays := c.fusionSteps()
+	pairs, otherPairs := c.fusionSteps()
+	operations, sweep := c.operationSteps()
 	steps := c.idleSteps()
 	// The register peak bounds all else: it is measured five times, and what the
 	// summary quotes of matmul twice, so that one slow moment of the host decides
@@ -214,13 +215,17 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, spread(pairs, c.controlSteps())...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	steps = append(steps, c.crossoverSteps()...)
-	steps = append(steps, c.operationSteps()...)
+	steps = append(steps, operations...)
 	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
-	for i := range otherWays {
-		otherWays[i].extra = true
+	extras := spread(sweep, otherPairs)
+	if len(sweep) < len(otherPairs) {
+		extras = spread(otherPairs, sweep)
 	}
-	return append(steps, otherWays...)
+	for i := range extras {
+		extras[i].extra = true
+	}
+	return append(steps, extras...)
 }
 
 // name gives each step a label of its own.
