@@ -17,7 +17,8 @@ const effectPart = 20
 var effectShape = dims(linearDims, 64, 128, 128)
 
 // controlSteps plans trials whose outcome is known: the same code on both sides, for
-// the first pattern of each group, and a known effect. Networks, which take seconds, have theirs in full runs.
+// the first pattern of each group, and a known effect. Networks, which take seconds, have theirs in full runs, or where
+// there is no other group.
 func (c *Calibrator) controlSteps() []step {
 	var steps []step
 	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) {
@@ -42,7 +43,7 @@ func (c *Calibrator) controlSteps() []step {
 	}
 	var groups []string
 	for _, p := range c.Options.Patterns {
-		if p.Network() && c.Options.Mode != schema.Full {
+		if p.Network() && c.Options.Mode != schema.Full && len(groups) > 0 {
 			continue
 		}
 		if !slices.Contains(groups, p.Group) && len(c.shapes(p)) > 0 {

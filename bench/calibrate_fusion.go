@@ -14,7 +14,8 @@ import (
 // each, and the others, one way after the other. The first shape of every pattern in the main type comes before its
 // other shapes, and these before other types. Of a CPU that computes in many types a default run has no
 // time for all: what is no typical shape comes last, except in the main type. A full run has all ways of the typical
-// shapes first, and leaves for later the others, of which there are so many that a slow machine has no time for them.
+// shapes first, and of a user's own, and leaves for later the others, of which there are so many that a slow machine has
+// no time for them.
 func (c *Calibrator) fusionSteps() (first, others []step) {
 	var byRank [3][]step
 	var byWay [4][]step // those that are left for later
@@ -29,13 +30,12 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 				if d != c.mainDType() {
 					rank = 2
 				}
-				typical := i < typicalShapes[c.Options.Mode]
+				later := i >= typicalShapes[c.Options.Mode] && (full && !pattern.Own || c.Options.Mode == schema.Default && d != c.mainDType())
 				for n, way := range c.ways(pattern, i, d) {
 					label := pairLabel(pattern.Name, d, s.String(), way)
 					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					})
-					later := full && !typical || c.Options.Mode == schema.Default && !typical && d != c.mainDType()
 					if n == 0 && !later {
 						byRank[rank] = append(byRank[rank], pair)
 					} else {

@@ -108,3 +108,41 @@ func TestControlFails(t *testing.T) {
 		}
 	}
 }
+
+// A run of networks alone has its same code, too; beside other groups they have none but in full runs.
+func TestControlsOfNetworks(t *testing.T) {
+	networks := slices.DeleteFunc(Patterns(), func(p Pattern) bool { return !p.Network() })
+	for _, c := range []struct {
+		mode     schema.Mode
+		patterns []Pattern
+		want     bool
+	}{
+		{schema.Default, networks, true},
+		{schema.Default, Patterns(), false},
+		{schema.Full, Patterns(), true},
+	} {
+		calibrator := fakeCalibrator(newFake(), c.mode)
+		calibrator.Options.Patterns = c.patterns
+		label := controlLabel(schema.SameCode, networks[0].Name, schema.FP32, calibrator.shapes(networks[0])[0].String())
+		if got := slices.ContainsFunc(calibrator.controlSteps(), func(s step) bool { return s.label == label }); got != c.want {
+			t.Errorf("%s run of %d patterns: %q is planned: %v", c.mode, len(c.patterns), label, got)
+		}
+	}
+}
+
+// A full run has a user's own shapes, however many, before the rest.
+func TestOwnShapesAreNotLeftForLater(t *testing.T) {
+	own, err := Lookup("Linear_Bias")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Own = true
+	own.Shapes = func(schema.Mode) []Shape {
+		return []Shape{dims(linearDims, 1, 8, 8), dims(linearDims, 2, 8, 8), dims(linearDims, 3, 8, 8)}
+	}
+	c := fakeCalibrator(newFake(), schema.Full)
+	c.Options.Patterns = []Pattern{own}
+	if _, others := c.fusionSteps(); len(others) > 0 {
+		t.Errorf("%d steps are left for later", len(others))
+	}
+}
