@@ -80,7 +80,7 @@ func judge(groups [][]ratio) stat.Decision {
 			logs[i] = append(logs[i], r.d)
 		}
 	}
-	return stat.Pool(logs)
+	return stat.Decide(logs)
 }
 
 // typical gives the times of the block whose ratio is the median, so that their

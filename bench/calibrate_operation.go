@@ -30,10 +30,9 @@ func (c *Calibrator) operationSteps() (named, sweep []step) {
 				}
 				for i, s := range c.shapes(pattern) {
 					step := c.operationStep(pattern, s, d, p, "", c.Runner.Settings.PointShare)
-					switch main := d == c.mainDType() && p == c.all(); {
-					case i < namedShapes || pattern.Own:
+					if i < namedShapes || pattern.Own {
 						named = append(named, step)
-					case main:
+					} else if d == c.mainDType() && p == c.all() {
 						sweep = append(sweep, step)
 					}
 				}

@@ -219,9 +219,6 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
 	extras := spread(sweep, otherPairs)
-	if len(sweep) < len(otherPairs) {
-		extras = spread(otherPairs, sweep)
-	}
 	for i := range extras {
 		extras[i].extra = true
 	}

@@ -124,12 +124,13 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		}
 		m.Verified = true
 	}
+	// What has run for long is warm, and one execution makes a sample: what page faults had of it is seen below.
 	n := 1
 	if took < max(longTimes*r.Settings.MinSample, r.Settings.WarmUp) {
 		if n, err = r.iterations(ws, seq, took, r.Settings.MinSample); err != nil {
 			return m, err
 		}
-	} // else it is warm, and what page faults had of the time is seen below
+	}
 	g, err := r.guard(ctx, c.Place, func() error {
 		m.Seconds, m.Energy, m.Executions = m.Seconds[:0], nil, 0
 		executed := 0

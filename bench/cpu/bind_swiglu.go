@@ -23,7 +23,6 @@ func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	sums := matrix[T]{data: block, rows: rows, cols: 2 * y.cols, ld: 2 * y.cols}
 	vec, nr := vecKernelsFor[T](ws.isa), l.gemm.nr
-	join, pairs := vec.siluMul, vec.siluMulPairs
 	return &kernel{name: l.name(ws) + "_pairs", body: func(w *worker) {
 		for i := 0; i < x.rows; i += rows {
 			if i > 0 {
@@ -31,22 +30,27 @@ func bindSwiGLU[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 			}
 			s := sums.rowsOf(0, min(rows, x.rows-i))
 			l.run(w, x.rowsOf(i, s.rows), s, func(c []T, ldc, i0, j0, m, n int) {
-				to := y.data[(i+i0)*y.ld+j0/2:]
-				whole := 0
-				if pairs != nil {
-					whole = n / nr * nr
-				}
-				if whole > 0 {
-					_, _ = to[(m-1)*y.ld+whole/2-1], c[(m-1)*ldc+whole-1]
-					pairs(&to[0], &c[0], y.ld, ldc, m, whole/2)
-				}
-				for j := whole; j < n; j += nr {
-					half := min(nr, n-j) / 2
-					join.matrix(to[j/2:], y.ld, c[j:], ldc, c[j+half:], ldc, m, half, 0, 0)
-				}
+				joinPairs(&vec, nr, y.data[(i+i0)*y.ld+j0/2:], y.ld, c, ldc, m, n)
 			})
 		}
 	}}, nil
+}
+
+// joinPairs writes silu(gate) value of m rows of n sums, of which each micro-panel has as many gates as values. Where it is
+// two vectors, one call joins all whole ones.
+func joinPairs[T float](vec *vecKernels[T], nr int, dst []T, ldd int, sums []T, lds, m, n int) {
+	whole := 0
+	if vec.siluMulPairs != nil {
+		whole = n / nr * nr
+	}
+	if whole > 0 {
+		_, _ = dst[(m-1)*ldd+whole/2-1], sums[(m-1)*lds+whole-1]
+		vec.siluMulPairs(&dst[0], &sums[0], ldd, lds, m, whole/2)
+	}
+	for j := whole; j < n; j += nr {
+		half := min(nr, n-j) / 2
+		vec.siluMul.matrix(dst[j/2:], ldd, sums[j:], lds, sums[j+half:], lds, m, half, 0, 0)
+	}
 }
 
 // prepackPairs packs two matrices of weights so that half of each micro-panel is of

@@ -66,7 +66,7 @@ func TestLogRatio(t *testing.T) {
 	if got := math.Exp(LogRatio([]float64{30, 3, 4}, []float64{2, 20})); math.Abs(got-1.5) > 1e-12 {
 		t.Errorf("3 s against 2 s: %g times as fast", got)
 	}
-	got := Decide([]float64{math.Log(2), math.Log(8), math.Log(4)}, 1)
+	got := Decide(InTurn([]float64{math.Log(2), math.Log(8), math.Log(4)}, 1))
 	for at, f := range map[string][2]float64{"speedup": {got.Speedup, 4}, "low": {got.Low, 2}, "high": {got.High, 8}} {
 		if math.Abs(f[0]-f[1]) > 1e-12 {
 			t.Errorf("%s %g, want %g", at, f[0], f[1])
@@ -98,7 +98,7 @@ func TestDecide(t *testing.T) {
 		{"four bad blocks of twenty", append(constant(16, 1.10), 0, 0, 0, 0), schema.Fuse},
 		{"five bad blocks of twenty", append(constant(15, 1.10), 0, 0, 0, 0, 0), schema.Inconclusive},
 	} {
-		if got := Decide(c.d, 1); got.Verdict != c.want {
+		if got := Decide(InTurn(c.d, 1)); got.Verdict != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestDecideLayouts(t *testing.T) {
 				d = append(d, 0)
 			}
 		}
-		if got := Decide(d, c.layouts); got.Verdict != c.want {
+		if got := Decide(InTurn(d, c.layouts)); got.Verdict != c.want {
 			t.Errorf("%d of %d layouts, %d blocks: %+v, want %s", c.gain, c.layouts, c.blocks, got, c.want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestLayoutIntervalCovers(t *testing.T) {
 				d = append(d, own[i%c.layouts]+c.noise*rng.NormFloat64())
 			}
 			for _, n := range Looks {
-				if dec := Decide(d[:n], c.layouts); dec.Low > 1 || dec.High < 1 {
+				if dec := Decide(InTurn(d[:n], c.layouts)); dec.Low > 1 || dec.High < 1 {
 					missed++
 					break
 				}
@@ -188,7 +188,7 @@ func TestSameCodeIsNeverDecided(t *testing.T) {
 			for len(d) < n {
 				d = append(d, LogRatio([]float64{sample(), sample()}, []float64{sample(), sample()}))
 			}
-			if v := Decide(d, 1).Verdict; v == schema.Fuse || v == schema.Avoid {
+			if v := Decide(InTurn(d, 1)).Verdict; v == schema.Fuse || v == schema.Avoid {
 				wrong++
 			} else if v == schema.Neutral {
 				break

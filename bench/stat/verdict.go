@@ -29,10 +29,6 @@ func LogRatio(unfused, fused []float64) float64 {
 	return math.Log(slices.Min(unfused) / slices.Min(fused))
 }
 
-// Decide judges a pair by its log ratios d, of which there must be one at least, taken in so many
-// layouts in turn.
-func Decide(d []float64, layouts int) Decision { return Pool(InTurn(d, layouts)) }
-
 // InTurn are the groups of which d has one element after the other.
 func InTurn[E any](d []E, groups int) [][]E {
 	all := make([][]E, min(groups, len(d)))
@@ -42,13 +38,13 @@ func InTurn[E any](d []E, groups int) [][]E {
 	return all
 }
 
-// Pool judges a pair by the log ratios of each layout that it was measured in, and of each time. Fewer than the first look
-// allow no interval at this confidence: [min, max] is given, and the verdict is inconclusive.
+// Decide judges a pair by the log ratios of each layout that it was measured in, and of each time. There must be one at
+// least; fewer than the first look allow no interval at this confidence: [min, max] is given, and the verdict is inconclusive.
 //
 // However many blocks there are, they say no more of other layouts, and of other times, than those do
 // that they were taken in: the interval holds that of the median of these, each with the median of its blocks, too,
 // or all of them if they are too few for one.
-func Pool(groups [][]float64) Decision {
+func Decide(groups [][]float64) Decision {
 	sorted := slices.Sorted(slices.Values(slices.Concat(groups...)))
 	n := len(sorted)
 	k := rank(n, lookAlpha)

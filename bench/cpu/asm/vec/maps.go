@@ -196,7 +196,7 @@ func (g *gen) mapKernel(k mapped) {
 		advancing = append(advancing, pointer{p: src, step: step})
 		perRow = append(perRow, rows.turn)
 	}
-	at := func(base reg.Register, u int) operand.Mem { return operand.Mem{Base: base, Disp: u * step} }
+	to := func(u int) operand.Mem { return operand.Mem{Base: dst, Disp: u * step} }
 	from := func(u int) operand.Mem { return operand.Mem{Base: src, Disp: u * srcStep} }
 	get, store := g.get, g.store
 	if k.join {
@@ -252,10 +252,10 @@ func (g *gen) mapKernel(k mapped) {
 				xs[u] = x
 				return
 			}
-			store(k.f(x, w), mask, nt, at(dst, u))
+			store(k.f(x, w), mask, nt, to(u))
 		})
 		if k.near != nil {
-			g.nearOrFar(k, v, name, xs, func(u int, r reg.Register) { g.store(r, mask, nt, at(dst, u)) })
+			g.nearOrFar(k, v, name, xs, func(u int, r reg.Register) { g.store(r, mask, nt, to(u)) })
 		}
 	}
 	if g.half() && !k.join {
