@@ -80,13 +80,15 @@ func bindReduceRows[S inMemory, T float](r bench.Reduction) binder {
 }
 
 // shortRow is the number of bytes up to which rows are reduced a few columns at a time,
-// all rows of a block of shortRows bytes, with the results in registers. So are wider rows with AVX2, groupRows at a
-// time: a Zen 3 takes 2.4 cycles for a vector where each row loads and stores the results, 1.6 so. From memory, and with
-// AVX-512, which has narrower strips, they are added to the results one after the other: memory is then read in order.
+// all rows of a block of shortRows bytes, with the results in registers. So are wider rows, groupRows at a
+// time: a Zen 3 takes 2.4 cycles for a vector where each row loads and stores the results, 1.6 so. They are cut into
+// columns of groupCols bytes, so that the results stay in L1 beside what is fetched. From memory
+// rows are added to the results one after the other: it is then read in order.
 const (
 	shortRow  = 512
 	shortRows = 16 << 10
 	groupRows = 4
+	groupCols = 4096
 )
 
 // nearOrFar is a kernel for what comes from memory, which is paced, or for what comes from L3, which is not: it is tried
@@ -104,7 +106,9 @@ func nearOrFar(ws *workspace, c bench.Chain, bind func(ws *workspace, c bench.Ch
 	return tried(ws, c, []*kernel{near, far}), nil
 }
 
-// bindReduceCols lets each worker reduce its rows to one, and then its columns of those.
+// bindReduceCols lets each worker reduce all rows of its columns, if that leaves pieces of rows that are long enough to be
+// read ahead, or are near. Else, and where memory is to be read in order, each reduces its rows to one, and then its
+// columns of those.
 func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		return nearOrFar(ws, c, func(ws *workspace, c bench.Chain, far bool) (*kernel, error) {
@@ -114,29 +118,30 @@ func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 }
 
 func reduceCols[S inMemory, T float](ws *workspace, c bench.Chain, r bench.Reduction, far bool) (*kernel, error) {
-	src, dst := data[S](ws, c[0].In[0]), data[S](ws, c.Output())
-	n := widthOf(c[0].In[0])
-	reduction, err := newColReduction[S, T](ws, r, len(src)/n, n, far)
+	x, err := newColReduction[S, T](ws, data[S](ws, c[0].In[0]), widthOf(c[0].In[0]), r, far)
 	if err != nil {
 		return nil, err
 	}
-	parts := partsOf(ws, len(src)/n, 1)
+	dst := data[S](ws, c.Output())
 	return elementwise(ws, nameOf(ws, c), func(w *worker) {
-		p := parts[w.id]
-		reduction.begin(w)
-		reduction.take(w, src[p.lo*n:p.hi*n])
-		w.barrier()
-		columns := reduction.columns[w.id]
-		reduction.end(columns, dst[columns.lo:columns.hi])
+		x.reduce(w)
+		if x.byRows {
+			w.barrier()
+		}
+		x.end(w, dst)
 	}), nil
 }
 
-// colReduction is that of a matrix of m rows of n elements, which come from memory if they are far.
+// colReduction is that of the matrix src with rows of n elements.
 type colReduction[S inMemory, T float] struct {
+	src     []S
+	n       int
+	byRows  bool
+	parts   []span // of each worker: its rows or its columns
+	columns []span // of each worker: of the result
+	partial [][]T  // by rows, of each worker; else the first is all workers'
+	down    func(dst []T, src []S, m int)
 	stored  *storedKernels[S, T]
-	partial [][]T  // of each worker
-	columns []span // of each worker
-	down    func(dst []T, rows []S)
 	set     mapKernel[T, T]
 	join    mapKernel[T, T]
 	scale   mapKernel[T, T]
@@ -144,55 +149,66 @@ type colReduction[S inMemory, T float] struct {
 	factor  T // of the result
 }
 
-func newColReduction[S inMemory, T float](ws *workspace, r bench.Reduction, m, n int, far bool) (*colReduction[S, T], error) {
+func newColReduction[S inMemory, T float](ws *workspace, src []S, n int, r bench.Reduction, far bool) (*colReduction[S, T], error) {
 	partial, err := blocksOf[T](ws, n)
 	if err != nil {
 		return nil, err
 	}
 	k, stored := vecKernelsFor[T](ws.isa), storedKernelsFor[S, T](ws)
 	x := &colReduction[S, T]{
-		stored: stored, partial: partial, columns: partsOf(ws, n, lineElems),
-		set: k.set, join: k.add, scale: k.scale, factor: 1,
+		src: src, n: n, columns: partsOf(ws, n, lineElems),
+		partial: partial, stored: stored, set: k.set, join: k.add, scale: k.scale, factor: 1,
 	}
-	down, joinRows, joinFar := stored.colSum, stored.addTo, stored.addFar
+	size := int(unsafe.Sizeof(S(0)))
+	rowBytes := n * size
+	piecewise := rowBytes >= len(ws.workers)*groupCols || !ws.beyondL2(len(src)*size) && n >= len(ws.workers)*lineElems
+	x.byRows, x.parts = far || !piecewise, x.columns
+	if x.byRows {
+		x.parts = partsOf(ws, len(src)/n, 1)
+	}
+	down, inOrder := stored.colSum, stored.addFar
 	switch r {
 	case bench.ReduceMax:
-		down, joinRows, joinFar = stored.colMax, stored.maxTo, stored.maxFar
+		down, inOrder = stored.colMax, stored.maxFar
 		x.join, x.empty = k.max, T(math.Inf(-1))
 	case bench.ReduceMean:
-		x.factor = T(1 / float64(m))
+		x.factor = T(1 / float64(len(src)/n))
 	}
-	if far {
-		joinRows = joinFar
-	}
-	x.down = func(dst []T, rows []S) { joinRows.matrix(dst, 0, dst, 0, rows, n, len(rows)/n, n, 0, 0) }
-	if rowBytes := n * int(unsafe.Sizeof(S(0))); rowBytes <= shortRow || ws.isa == AVX2 && !far {
-		most := max(groupRows, shortRows/rowBytes)
-		x.down = func(dst []T, rows []S) {
-			for m := len(rows) / n; m > 0; m -= most {
-				down(&dst[0], &rows[0], n, min(most, m), n)
-				rows = rows[min(most, m)*n:]
+	x.down = func(dst []T, src []S, m int) { inOrder.matrix(dst, 0, dst, 0, src, n, m, len(dst), 0, 0) }
+	if rowBytes <= shortRow || !far {
+		rows, cols := max(groupRows, shortRows/rowBytes), groupCols/size
+		x.down = func(dst []T, src []S, m int) {
+			for j := 0; j < len(dst); j += cols {
+				for i := 0; i < m; i += rows {
+					down(&dst[j], &src[i*n+j], n, min(rows, m-i), min(cols, len(dst)-j))
+				}
 			}
 		}
 	}
 	return x, nil
 }
 
-// begin forgets what a worker reduced before.
-func (x *colReduction[S, T]) begin(w *worker) {
-	mine := x.partial[w.id]
-	x.set.slice(mine, mine, nil, 0, x.empty)
+// reduce takes the worker's part to one row.
+func (x *colReduction[S, T]) reduce(w *worker) {
+	to, src, p := x.partial[w.id], x.src, x.parts[w.id]
+	if x.byRows {
+		src = src[p.lo*x.n : p.hi*x.n]
+	} else {
+		to, src = x.partial[0][p.lo:p.hi], src[p.lo:]
+	}
+	x.set.slice(to, to, nil, 0, x.empty)
+	x.down(to, src, ceilDiv(len(src), x.n))
 }
 
-// take reduces more rows to the worker's own.
-func (x *colReduction[S, T]) take(w *worker, rows []S) { x.down(x.partial[w.id], rows) }
-
-// end joins columns of all workers' rows. Its own are the worker's room: others have read what was there.
-func (x *colReduction[S, T]) end(p span, dst []S) {
-	x.stored.results(dst, x.partial[0][p.lo:p.hi], func(to []T) {
+// end joins the worker's columns of all rows. They are all workers' room: others have read what was there.
+func (x *colReduction[S, T]) end(w *worker, dst []S) {
+	p := x.columns[w.id]
+	x.stored.results(dst[p.lo:p.hi], x.partial[0][p.lo:p.hi], func(to []T) {
 		copy(to, x.partial[0][p.lo:p.hi])
-		for _, from := range x.partial[1:] {
-			x.join.slice(to, to, from[p.lo:p.hi], 0, 0)
+		if x.byRows {
+			for _, from := range x.partial[1:] {
+				x.join.slice(to, to, from[p.lo:p.hi], 0, 0)
+			}
 		}
 		if x.factor != 1 {
 			x.scale.slice(to, to, nil, x.factor, 0)

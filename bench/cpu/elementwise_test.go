@@ -13,7 +13,7 @@ func TestElementwiseAgreesWithReference(t *testing.T) {
 	matrix := func(name string, m, n int64) *bench.Tensor { return &bench.Tensor{Name: name, Dims: []int64{m, n}} }
 	eachISA(t, func(t *testing.T, isa ISA) {
 		b := testBackend(t, isa)
-		for _, dims := range [][2]int64{{1, 1}, {1, 15}, {3, 17}, {2, 64}, {7, 129}, {33, 100}, {1, vecCall + 3}} {
+		for _, dims := range [][2]int64{{1, 1}, {1, 15}, {3, 17}, {2, 64}, {7, 129}, {33, 100}, {9, 1200}, {1, vecCall + 3}} {
 			m, n := dims[0], dims[1]
 			x, z, row := matrix("X", m, n), matrix("Z", m, n), matrix("b", 1, n)
 			for _, op := range []bench.Op{

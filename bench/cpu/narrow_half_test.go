@@ -175,10 +175,10 @@ func TestHalfRows(t *testing.T) {
 						wide, exact := guardedOne[float32](t, (m-1)*ldd+n, n%2 == 0), make([]float32, (m-1)*ldd+n)
 						fillRandom(r, wide, m, n, ldd)
 						copy(exact, wide)
-						k.addTo.matrix(wide, ldd, wide, ldd, y, ldy, m, n, 0, 0)
-						want.addTo.matrix(exact, ldd, exact, ldd, y, ldy, m, n, 0, 0)
+						k.addFar.matrix(wide, ldd, wide, ldd, y, ldy, m, n, 0, 0)
+						want.addFar.matrix(exact, ldd, exact, ldd, y, ldy, m, n, 0, 0)
 						if fmt.Sprint(wide) != fmt.Sprint(exact) {
-							t.Fatalf("%s: addTo %dx%d: %v, want %v", d, m, n, wide, exact)
+							t.Fatalf("%s: addFar %dx%d: %v, want %v", d, m, n, wide, exact)
 						}
 					}
 				}

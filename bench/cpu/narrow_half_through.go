@@ -50,9 +50,7 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 		div:      mapped(k.div),
 		geluTanh: mapped(k.geluTanh),
 		sigmoid:  mapped(k.sigmoid),
-		addTo:    addTo,
 		addFar:   addTo,
-		maxTo:    joined(k.max),
 		maxFar:   joined(k.max),
 		affineRows: func(dst, src *uint16, a, b *float32, ldd, lds, m, n int, _ nontemporal) {
 			half.eachBlock(dst, src, ldd, lds, m, n, func(x []float32, i, _ int) {

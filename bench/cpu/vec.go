@@ -54,8 +54,8 @@ type storedKernels[S inMemory, T float] struct {
 	geluTanh mapKernel[S, T] // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 	sigmoid  mapKernel[S, T] // 1/(1 + e^-x); of x below -87 in fp32, or -708 in fp64, at most what it is there
 
-	addTo, addFar joinKernel[S, T] // x + y, the latter for y that comes from memory
-	maxTo, maxFar joinKernel[S, T] // max(x, y), likewise
+	addFar joinKernel[S, T] // x + y, for y that comes from memory
+	maxFar joinKernel[S, T] // max(x, y), likewise
 
 	// keep rounds results to what they are in memory; it is nil where they stay the same.
 	keep func(dst []S, src []T)

@@ -37,8 +37,8 @@ func vecAssembly[T float](isa ISA) (vecKernels[T], bool) {
 		maps, rows = neonMapsF64, neonRowsF64
 	}
 	m := maps.(neonMaps[T])
-	k.relu, k.scale, k.affine, k.set, k.max, k.maxTo, k.maxFar = m.relu, m.scale, m.affine, m.set, m.max, m.max, m.max
-	k.add, k.addTo, k.addFar, k.addRelu, k.sub, k.mul, k.div = m.add, m.add, m.add, m.addRelu, m.sub, m.mul, m.div
+	k.relu, k.scale, k.affine, k.set, k.max, k.maxFar = m.relu, m.scale, m.affine, m.set, m.max, m.max
+	k.add, k.addFar, k.addRelu, k.sub, k.mul, k.div = m.add, m.add, m.addRelu, m.sub, m.mul, m.div
 	k.exp, k.erf, k.tanh, k.gelu, k.geluTanh, k.silu, k.sigmoid = m.exp, m.erf, m.tanh, m.gelu, m.geluTanh, m.silu, m.sigmoid
 	k.addGelu, k.addSilu, k.siluMul = m.addGelu, m.addSilu, m.siluMul
 	k.addGeluDropout = addGeluThenDropout(k.addGelu, k.dropout)

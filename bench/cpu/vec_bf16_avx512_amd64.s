@@ -4889,252 +4889,6 @@ next:
 	VZEROUPPER
 	RET
 
-// func vecMaxToBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecMaxToBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ y+16(FP), R9
-	MOVQ ldy+40(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x02, BX
-	SUBQ CX, SI
-	SHLQ $0x02, SI
-	SUBQ CX, R10
-	SHLQ $0x01, R10
-
-row:
-	MOVQ R8, CX
-	SUBQ $+128, CX
-	JLT  maindone
-	PCALIGN $64
-
-mainloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    64(DX), Z2
-	VMOVUPS    128(DX), Z4
-	VMOVUPS    192(DX), Z6
-	VMOVUPS    256(DX), Z8
-	VMOVUPS    320(DX), Z10
-	VMOVUPS    384(DX), Z12
-	VMOVUPS    448(DX), Z14
-	VPMOVZXWD  (R9), Z1
-	VPMOVZXWD  32(R9), Z3
-	VPMOVZXWD  64(R9), Z5
-	VPMOVZXWD  96(R9), Z7
-	VPMOVZXWD  128(R9), Z9
-	VPMOVZXWD  160(R9), Z11
-	VPMOVZXWD  192(R9), Z13
-	VPMOVZXWD  224(R9), Z15
-	VPSLLD     $0x10, Z1, Z1
-	VPSLLD     $0x10, Z3, Z3
-	VPSLLD     $0x10, Z5, Z5
-	VPSLLD     $0x10, Z7, Z7
-	VPSLLD     $0x10, Z9, Z9
-	VPSLLD     $0x10, Z11, Z11
-	VPSLLD     $0x10, Z13, Z13
-	VPSLLD     $0x10, Z15, Z15
-	PREFETCHT1 512(R9)
-	PREFETCHT1 544(R9)
-	PREFETCHT1 576(R9)
-	PREFETCHT1 608(R9)
-	PREFETCHT1 640(R9)
-	PREFETCHT1 672(R9)
-	PREFETCHT1 704(R9)
-	PREFETCHT1 736(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMAXPS     Z3, Z2, Z2
-	VMAXPS     Z5, Z4, Z4
-	VMAXPS     Z7, Z6, Z6
-	VMAXPS     Z9, Z8, Z8
-	VMAXPS     Z11, Z10, Z10
-	VMAXPS     Z13, Z12, Z12
-	VMAXPS     Z15, Z14, Z14
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    Z2, 64(AX)
-	VMOVUPS    Z4, 128(AX)
-	VMOVUPS    Z6, 192(AX)
-	VMOVUPS    Z8, 256(AX)
-	VMOVUPS    Z10, 320(AX)
-	VMOVUPS    Z12, 384(AX)
-	VMOVUPS    Z14, 448(AX)
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+256, R9
-	SUBQ       $+128, CX
-	JGE        mainloop
-
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
-	PCALIGN $64
-
-singleloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 512(R9)
-	VMAXPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
-
-singledone:
-	ADDQ        $+16, CX
-	JZ          next
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VMOVUPS.Z   (DX), K1, Z0
-	VPMOVZXWD.Z (R9), K1, Z1
-	VPSLLD      $0x10, Z1, Z1
-	PREFETCHT1  512(R9)
-	VMAXPS      Z1, Z0, Z0
-	VMOVUPS     Z0, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	ADDQ R10, R9
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
-// func vecAddToBF16AVX512(dst *float32, src *float32, y *uint16, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·vecAddToBF16AVX512(SB), NOSPLIT, $0-73
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), DX
-	MOVQ ldd+24(FP), BX
-	MOVQ lds+32(FP), SI
-	MOVQ m+48(FP), DI
-	MOVQ n+56(FP), R8
-	MOVQ y+16(FP), R9
-	MOVQ ldy+40(FP), R10
-	MOVQ R8, CX
-	ANDQ $-16, CX
-	SUBQ CX, BX
-	SHLQ $0x02, BX
-	SUBQ CX, SI
-	SHLQ $0x02, SI
-	SUBQ CX, R10
-	SHLQ $0x01, R10
-
-row:
-	MOVQ R8, CX
-	SUBQ $+128, CX
-	JLT  maindone
-	PCALIGN $64
-
-mainloop:
-	VMOVUPS    (DX), Z0
-	VMOVUPS    64(DX), Z2
-	VMOVUPS    128(DX), Z4
-	VMOVUPS    192(DX), Z6
-	VMOVUPS    256(DX), Z8
-	VMOVUPS    320(DX), Z10
-	VMOVUPS    384(DX), Z12
-	VMOVUPS    448(DX), Z14
-	VPMOVZXWD  (R9), Z1
-	VPMOVZXWD  32(R9), Z3
-	VPMOVZXWD  64(R9), Z5
-	VPMOVZXWD  96(R9), Z7
-	VPMOVZXWD  128(R9), Z9
-	VPMOVZXWD  160(R9), Z11
-	VPMOVZXWD  192(R9), Z13
-	VPMOVZXWD  224(R9), Z15
-	VPSLLD     $0x10, Z1, Z1
-	VPSLLD     $0x10, Z3, Z3
-	VPSLLD     $0x10, Z5, Z5
-	VPSLLD     $0x10, Z7, Z7
-	VPSLLD     $0x10, Z9, Z9
-	VPSLLD     $0x10, Z11, Z11
-	VPSLLD     $0x10, Z13, Z13
-	VPSLLD     $0x10, Z15, Z15
-	PREFETCHT1 512(R9)
-	PREFETCHT1 544(R9)
-	PREFETCHT1 576(R9)
-	PREFETCHT1 608(R9)
-	PREFETCHT1 640(R9)
-	PREFETCHT1 672(R9)
-	PREFETCHT1 704(R9)
-	PREFETCHT1 736(R9)
-	VADDPS     Z1, Z0, Z0
-	VADDPS     Z3, Z2, Z2
-	VADDPS     Z5, Z4, Z4
-	VADDPS     Z7, Z6, Z6
-	VADDPS     Z9, Z8, Z8
-	VADDPS     Z11, Z10, Z10
-	VADDPS     Z13, Z12, Z12
-	VADDPS     Z15, Z14, Z14
-	VMOVUPS    Z0, (AX)
-	VMOVUPS    Z2, 64(AX)
-	VMOVUPS    Z4, 128(AX)
-	VMOVUPS    Z6, 192(AX)
-	VMOVUPS    Z8, 256(AX)
-	VMOVUPS    Z10, 320(AX)
-	VMOVUPS    Z12, 384(AX)
-	VMOVUPS    Z14, 448(AX)
-	ADDQ       $+512, AX
-	ADDQ       $+512, DX
-	ADDQ       $+256, R9
-	SUBQ       $+128, CX
-	JGE        mainloop
-
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
-	PCALIGN $64
-
-singleloop:
-	VMOVUPS    (DX), Z0
-	VPMOVZXWD  (R9), Z1
-	VPSLLD     $0x10, Z1, Z1
-	PREFETCHT1 512(R9)
-	VADDPS     Z1, Z0, Z0
-	VMOVUPS    Z0, (AX)
-	ADDQ       $+64, AX
-	ADDQ       $+64, DX
-	ADDQ       $+32, R9
-	SUBQ       $+16, CX
-	JGE        singleloop
-
-singledone:
-	ADDQ        $+16, CX
-	JZ          next
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VMOVUPS.Z   (DX), K1, Z0
-	VPMOVZXWD.Z (R9), K1, Z1
-	VPSLLD      $0x10, Z1, Z1
-	PREFETCHT1  512(R9)
-	VADDPS      Z1, Z0, Z0
-	VMOVUPS     Z0, K1, (AX)
-
-next:
-	ADDQ BX, AX
-	ADDQ SI, DX
-	ADDQ R10, R9
-	DECQ DI
-	JNZ  row
-	VZEROUPPER
-	RET
-
 // func vecSoftmaxBF16AVX512(dst *uint16, src *uint16, y *uint16, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
@@ -6561,35 +6315,65 @@ TEXT ·vecColMaxBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), CX
 	SHLQ $0x01, BX
 	XORQ DI, DI
-	SUBQ $+32, CX
+	SUBQ $+128, CX
 	JLT  maindone
 
 main:
 	VMOVUPS (AX)(DI*2), Z0
 	VMOVUPS 64(AX)(DI*2), Z1
+	VMOVUPS 128(AX)(DI*2), Z2
+	VMOVUPS 192(AX)(DI*2), Z3
+	VMOVUPS 256(AX)(DI*2), Z4
+	VMOVUPS 320(AX)(DI*2), Z5
+	VMOVUPS 384(AX)(DI*2), Z6
+	VMOVUPS 448(AX)(DI*2), Z7
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
 mainrow:
-	VPMOVZXWD (R9)(DI*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z0, Z0
-	VPMOVZXWD 32(R9)(DI*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMAXPS    Z2, Z1, Z1
+	VPMOVZXWD (R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z0, Z0
+	VPMOVZXWD 32(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z1, Z1
+	VPMOVZXWD 64(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z2, Z2
+	VPMOVZXWD 96(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z3, Z3
+	VPMOVZXWD 128(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z4, Z4
+	VPMOVZXWD 160(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z5, Z5
+	VPMOVZXWD 192(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z6, Z6
+	VPMOVZXWD 224(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z7, Z7
 	ADDQ      BX, R8
 	ADDQ      BX, R9
 	DECQ      R10
 	JNZ       mainrow
 	VMOVUPS   Z0, (AX)(DI*2)
 	VMOVUPS   Z1, 64(AX)(DI*2)
-	ADDQ      $+64, DI
-	SUBQ      $+32, CX
+	VMOVUPS   Z2, 128(AX)(DI*2)
+	VMOVUPS   Z3, 192(AX)(DI*2)
+	VMOVUPS   Z4, 256(AX)(DI*2)
+	VMOVUPS   Z5, 320(AX)(DI*2)
+	VMOVUPS   Z6, 384(AX)(DI*2)
+	VMOVUPS   Z7, 448(AX)(DI*2)
+	ADDQ      $+256, DI
+	SUBQ      $+128, CX
 	JGE       main
 
 maindone:
-	ADDQ $+32, CX
+	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
@@ -6647,35 +6431,65 @@ TEXT ·vecColSumBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), CX
 	SHLQ $0x01, BX
 	XORQ DI, DI
-	SUBQ $+32, CX
+	SUBQ $+128, CX
 	JLT  maindone
 
 main:
 	VMOVUPS (AX)(DI*2), Z0
 	VMOVUPS 64(AX)(DI*2), Z1
+	VMOVUPS 128(AX)(DI*2), Z2
+	VMOVUPS 192(AX)(DI*2), Z3
+	VMOVUPS 256(AX)(DI*2), Z4
+	VMOVUPS 320(AX)(DI*2), Z5
+	VMOVUPS 384(AX)(DI*2), Z6
+	VMOVUPS 448(AX)(DI*2), Z7
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
 mainrow:
-	VPMOVZXWD (R9)(DI*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VADDPS    Z2, Z0, Z0
-	VPMOVZXWD 32(R9)(DI*1), Z2
-	VPSLLD    $0x10, Z2, Z2
-	VADDPS    Z2, Z1, Z1
+	VPMOVZXWD (R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z0, Z0
+	VPMOVZXWD 32(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z1, Z1
+	VPMOVZXWD 64(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z2, Z2
+	VPMOVZXWD 96(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z3, Z3
+	VPMOVZXWD 128(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z4, Z4
+	VPMOVZXWD 160(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z5, Z5
+	VPMOVZXWD 192(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VPMOVZXWD 224(R9)(DI*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z7, Z7
 	ADDQ      BX, R8
 	ADDQ      BX, R9
 	DECQ      R10
 	JNZ       mainrow
 	VMOVUPS   Z0, (AX)(DI*2)
 	VMOVUPS   Z1, 64(AX)(DI*2)
-	ADDQ      $+64, DI
-	SUBQ      $+32, CX
+	VMOVUPS   Z2, 128(AX)(DI*2)
+	VMOVUPS   Z3, 192(AX)(DI*2)
+	VMOVUPS   Z4, 256(AX)(DI*2)
+	VMOVUPS   Z5, 320(AX)(DI*2)
+	VMOVUPS   Z6, 384(AX)(DI*2)
+	VMOVUPS   Z7, 448(AX)(DI*2)
+	ADDQ      $+256, DI
+	SUBQ      $+128, CX
 	JGE       main
 
 maindone:
-	ADDQ $+32, CX
+	ADDQ $+128, CX
 	SUBQ $+16, CX
 	JLT  singledone
 
@@ -7144,10 +6958,14 @@ TEXT ·vecRowDistanceBF16AVX512(SB), NOSPLIT, $0-36
 	JLT          stripmaindone
 
 stripmain:
-	PREFETCHT1  13312(AX)(BX*1)
-	PREFETCHT1  13376(AX)(BX*1)
-	PREFETCHT1  13312(DX)(BX*1)
-	PREFETCHT1  13376(DX)(BX*1)
+	CMPB       far+24(FP), $0x00
+	JEQ        unfetched
+	PREFETCHT1 13312(AX)(BX*1)
+	PREFETCHT1 13376(AX)(BX*1)
+	PREFETCHT1 13312(DX)(BX*1)
+	PREFETCHT1 13376(DX)(BX*1)
+
+unfetched:
 	VMOVDQU16   (AX)(BX*1), Z5
 	VPSLLD      $0x10, Z5, Z4
 	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5

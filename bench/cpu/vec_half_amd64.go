@@ -13,9 +13,7 @@ var bf16AVX512 = storedKernels[uint16, float32]{
 	div:            vecDivBF16AVX512,
 	geluTanh:       vecGeluTanhBF16AVX512,
 	sigmoid:        vecSigmoidBF16AVX512,
-	addTo:          vecAddToBF16AVX512,
 	addFar:         vecAddFarBF16AVX512,
-	maxTo:          vecMaxToBF16AVX512,
 	maxFar:         vecMaxFarBF16AVX512,
 	affineRows:     vecAffineRowsBF16AVX512,
 	rowSums:        vecRowSumsBF16AVX512,
@@ -48,9 +46,7 @@ var fp16AVX512 = storedKernels[uint16, float32]{
 	div:            vecDivFP16AVX512,
 	geluTanh:       vecGeluTanhFP16AVX512,
 	sigmoid:        vecSigmoidFP16AVX512,
-	addTo:          vecAddToFP16AVX512,
 	addFar:         vecAddFarFP16AVX512,
-	maxTo:          vecMaxToFP16AVX512,
 	maxFar:         vecMaxFarFP16AVX512,
 	affineRows:     vecAffineRowsFP16AVX512,
 	rowSums:        vecRowSumsFP16AVX512,
@@ -145,22 +141,10 @@ func vecSigmoidBF16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b flo
 func vecSigmoidFP16AVX512(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
-func vecAddToBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
-
-//go:noescape
-func vecAddToFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
-
-//go:noescape
 func vecAddFarBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
 func vecAddFarFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
-
-//go:noescape
-func vecMaxToBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
-
-//go:noescape
-func vecMaxToFP16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
 //go:noescape
 func vecMaxFarBF16AVX512(dst, src *float32, y *uint16, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)

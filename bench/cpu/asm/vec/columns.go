@@ -9,22 +9,17 @@ import (
 // once: the width of a micro-panel of B.
 const panel = 2
 
-// reduced is that of a reduction, which has room for more: as far as rows are read in
+// reducedPanel is that of a reduction, which has room for more: as far as rows are read in
 // order, memory is fast.
-func (g *gen) reduced() int {
-	if g.wide() {
-		return panel
-	}
-	return 8
-}
+const reducedPanel = 8
 
 // columns writes the reductions along columns, for scores that are stored
 // transposed: a softmax then needs no horizontal step.
 func (g *gen) columns() {
 	g.begin("ColMax", "func(dst *T, src *S, ld, m, n int)")
-	g.columnStrips(g.reduced(), func(c strip) { g.columnReduce("VMAX", c) })
+	g.columnStrips(reducedPanel, func(c strip) { g.columnReduce("VMAX", c) })
 	g.begin("ColSum", "func(dst *T, src *S, ld, m, n int)")
-	g.columnStrips(g.reduced(), func(c strip) { g.columnReduce("VADD", c) })
+	g.columnStrips(reducedPanel, func(c strip) { g.columnReduce("VADD", c) })
 	if g.half() {
 		return // scores are what is computed in
 	}

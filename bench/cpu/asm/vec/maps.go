@@ -107,10 +107,6 @@ func (g *gen) maps() {
 			g.mapKernel(k)
 		}
 	}
-	if g.half() { // else Max and Add do this
-		g.mapKernel(mapped{name: "MaxTo", y: true, join: true, unroll: 8, f: larger})
-		g.mapKernel(mapped{name: "AddTo", y: true, join: true, unroll: 8, f: sum})
-	}
 }
 
 // inTurn writes n instances one after the other.

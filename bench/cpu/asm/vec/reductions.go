@@ -203,9 +203,9 @@ func (g *gen) rowDistance() {
 	src, y, n, at := g.load("src"), g.load("y"), g.load("n"), g.GP64()
 	acc := g.accumulate(g.num(0))
 	g.strip("strip", accumulators, n, at, func(count int, mask *mask) {
-		// With AVX2 the loads keep up with L2, and with L3 as far as it is read ahead: a Zen 3 takes .7 of the time
-		// where they share their ports with no prefetches.
-		near := count > 1 && !g.wide()
+		// The loads keep up with L2, and with L3 as far as it is read ahead: a Zen 3 takes .7 of the time where they
+		// share their ports with no prefetches.
+		near := count > 1
 		if near {
 			g.CMPB(g.argument("far"), operand.U8(0))
 			g.JEQ(operand.LabelRef("unfetched"))
