@@ -61,7 +61,7 @@ var chainShapes = map[string][]string{
 	"compute":     {"5x7x9", "65x130x33"},
 	"elementwise": {"1x1", "3x17", "1x9001", "65x130"},
 	"network":     nil, // see TestNetworks
-	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x1x2050", "1x1024x35"},
+	"operation":   {"1x1x1", "3x5x17", "1x2x129", "2x33x130", "1x9x1201", "1x1x2050", "1x1024x35"},
 
 	// Of the same group, and of other dimensions.
 	"conv2d":              convTestShapes,
