@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"unsafe"
 
 	"hwcal/bench"
 )
@@ -13,10 +14,27 @@ func init() {
 	registerNarrow("global_average_pool", bindReduceRows[uint16, float32](bench.ReduceMean), nil)
 }
 
+// maxTapsKernel writes dst[i*ldd+j] = max over t of src[i*lds+offsets[t]+j] for i < m and j < n.
+type maxTapsKernel[T float] func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int)
+
+// maxTapsByRows raises all rows to one tap after the other.
+func maxTapsByRows[T float](isa ISA) maxTapsKernel[T] {
+	k := vecKernelsFor[T](isa)
+	return func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int) {
+		for t, tap := range unsafe.Slice(offsets, taps) {
+			if t == 0 {
+				k.copy(dst, at(src, tap), nil, ldd, lds, 0, m, n, 0, 0, cached)
+				continue
+			}
+			k.max(dst, dst, at(src, tap), ldd, ldd, lds, m, n, 0, 0, cached)
+		}
+	}
+}
+
 // maxPool is the plan of the largest pixel of each window.
 type maxPool[T float] struct {
 	windows[T]
-	max, copy mapKernel[T, T]
+	largest maxTapsKernel[T]
 }
 
 func newMaxPool[T float](ws *workspace, op bench.Op) (*maxPool[T], error) {
@@ -28,23 +46,13 @@ func newMaxPool[T float](ws *workspace, op bench.Op) (*maxPool[T], error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	k := vecKernelsFor[T](ws.isa)
-	return &maxPool[T]{newWindows(ws.isa, ws.caches, s, T(math.Inf(-1))), k.max, k.copy}, nil
+	return &maxPool[T]{newWindows(ws.isa, ws.caches, s, T(math.Inf(-1))), newMaxTapsKernel[T](ws.isa)}, nil
 }
 
 // rows computes the output rows [p0, p1) of a plane.
 func (v *maxPool[T]) rows(dst, plane, buffer []T, p0, p1 int) {
 	v.load(buffer, plane, p0, p1)
-	m, q, lds := p1-p0, v.q(), v.stride*v.pitch()
-	if len(v.offsets) == 1 {
-		v.copy.matrix(dst, q, buffer, lds, nil, 0, m, q, 0, 0)
-		return
-	}
-	largest, ld := buffer[v.offsets[0]:], lds
-	for _, tap := range v.offsets[1:] {
-		v.max.matrix(dst, q, largest, ld, buffer[tap:], lds, m, q, 0, 0)
-		largest, ld = dst, q
-	}
+	v.largest(&dst[0], &buffer[0], v.q(), v.stride*v.pitch(), p1-p0, v.q(), &v.offsets[0], len(v.offsets))
 }
 
 // bindMaxPool gives each worker whole planes.

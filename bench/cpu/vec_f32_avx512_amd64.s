@@ -14280,54 +14280,54 @@ onedone:
 // func vecTapsF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, offsets *int, weights *float32, taps int, bias float32, floor float32)
 // Requires: AVX, AVX512F
 TEXT ·vecTapsF32AVX512(SB), NOSPLIT, $0-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), DX
-	MOVQ         ldd+16(FP), BX
-	MOVQ         lds+24(FP), SI
-	MOVQ         m+32(FP), DI
-	MOVQ         offsets+48(FP), R8
-	MOVQ         weights+56(FP), R9
-	SHLQ         $0x02, BX
+	MOVQ         weights+56(FP), AX
+	VBROADCASTSS floor+76(FP), Z1
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         ldd+16(FP), SI
+	MOVQ         lds+24(FP), DI
+	MOVQ         m+32(FP), R8
+	MOVQ         offsets+48(FP), R9
 	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), R10
-	VBROADCASTSS floor+76(FP), Z0
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R10
 
 several:
-	CMPQ DI, $0x00000004
+	CMPQ R8, $0x00000004
 	JLT  severaldone
 	MOVQ n+40(FP), CX
-	MOVQ AX, R11
-	MOVQ DX, R12
+	MOVQ DX, R11
+	MOVQ BX, R12
 	SUBQ $+16, CX
 	JLT  severalrest
 
 severalvectors:
-	VBROADCASTSS bias+72(FP), Z1
 	VBROADCASTSS bias+72(FP), Z2
 	VBROADCASTSS bias+72(FP), Z3
 	VBROADCASTSS bias+72(FP), Z4
+	VBROADCASTSS bias+72(FP), Z5
 	XORQ         R13, R13
 
 severaltaps:
-	MOVQ         (R8)(R13*8), R14
+	MOVQ         (R9)(R13*8), R14
 	LEAQ         (R12)(R14*4), R14
-	VBROADCASTSS (R9)(R13*4), Z5
-	VFMADD231PS  (R14), Z5, Z1
-	VFMADD231PS  (R14)(SI*1), Z5, Z2
-	VFMADD231PS  (R14)(SI*2), Z5, Z3
-	VFMADD231PS  (R14)(R10*1), Z5, Z4
+	VBROADCASTSS (AX)(R13*4), Z0
+	VFMADD231PS  (R14), Z0, Z2
+	VFMADD231PS  (R14)(DI*1), Z0, Z3
+	VFMADD231PS  (R14)(DI*2), Z0, Z4
+	VFMADD231PS  (R14)(R10*1), Z0, Z5
 	INCQ         R13
 	CMPQ         R13, taps+64(FP)
 	JLT          severaltaps
-	LEAQ         (BX)(BX*2), R13
-	VMAXPS       Z1, Z0, Z1
-	VMOVUPS      Z1, (R11)
-	VMAXPS       Z2, Z0, Z2
-	VMOVUPS      Z2, (R11)(BX*1)
-	VMAXPS       Z3, Z0, Z3
-	VMOVUPS      Z3, (R11)(BX*2)
-	VMAXPS       Z4, Z0, Z4
-	VMOVUPS      Z4, (R11)(R13*1)
+	LEAQ         (SI)(SI*2), R13
+	VMAXPS       Z2, Z1, Z2
+	VMOVUPS      Z2, (R11)
+	VMAXPS       Z3, Z1, Z3
+	VMOVUPS      Z3, (R11)(SI*1)
+	VMAXPS       Z4, Z1, Z4
+	VMOVUPS      Z4, (R11)(SI*2)
+	VMAXPS       Z5, Z1, Z5
+	VMOVUPS      Z5, (R11)(R13*1)
 	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000040, R12
 	SUBQ         $+16, CX
@@ -14336,20 +14336,20 @@ severaltaps:
 severalrest:
 	ADDQ         $+16, CX
 	JZ           severalnext
-	VBROADCASTSS bias+72(FP), Z1
 	VBROADCASTSS bias+72(FP), Z2
 	VBROADCASTSS bias+72(FP), Z3
 	VBROADCASTSS bias+72(FP), Z4
+	VBROADCASTSS bias+72(FP), Z5
 	XORQ         R13, R13
 
 severalmasked:
-	MOVQ         (R8)(R13*8), R14
+	MOVQ         (R9)(R13*8), R14
 	LEAQ         (R12)(R14*4), R14
-	VBROADCASTSS (R9)(R13*4), Z5
-	VFMADD231PS  (R14), Z5, Z1
-	VFMADD231PS  (R14)(SI*1), Z5, Z2
-	VFMADD231PS  (R14)(SI*2), Z5, Z3
-	VFMADD231PS  (R14)(R10*1), Z5, Z4
+	VBROADCASTSS (AX)(R13*4), Z0
+	VFMADD231PS  (R14), Z0, Z2
+	VFMADD231PS  (R14)(DI*1), Z0, Z3
+	VFMADD231PS  (R14)(DI*2), Z0, Z4
+	VFMADD231PS  (R14)(R10*1), Z0, Z5
 	INCQ         R13
 	CMPQ         R13, taps+64(FP)
 	JLT          severalmasked
@@ -14357,15 +14357,181 @@ severalmasked:
 	SHLQ         CL, R12
 	DECQ         R12
 	KMOVW        R12, K1
-	LEAQ         (BX)(BX*2), CX
-	VMAXPS       Z1, Z0, Z1
-	VMOVUPS      Z1, K1, (R11)
-	VMAXPS       Z2, Z0, Z2
-	VMOVUPS      Z2, K1, (R11)(BX*1)
-	VMAXPS       Z3, Z0, Z3
-	VMOVUPS      Z3, K1, (R11)(BX*2)
-	VMAXPS       Z4, Z0, Z4
-	VMOVUPS      Z4, K1, (R11)(CX*1)
+	LEAQ         (SI)(SI*2), CX
+	VMAXPS       Z2, Z1, Z2
+	VMOVUPS      Z2, K1, (R11)
+	VMAXPS       Z3, Z1, Z3
+	VMOVUPS      Z3, K1, (R11)(SI*1)
+	VMAXPS       Z4, Z1, Z4
+	VMOVUPS      Z4, K1, (R11)(SI*2)
+	VMAXPS       Z5, Z1, Z5
+	VMOVUPS      Z5, K1, (R11)(CX*1)
+
+severalnext:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	ADDQ SI, DX
+	ADDQ DI, BX
+	ADDQ SI, DX
+	ADDQ DI, BX
+	ADDQ SI, DX
+	ADDQ DI, BX
+	SUBQ $0x00000004, R8
+	JMP  several
+
+severaldone:
+	TESTQ R8, R8
+	JZ    end
+	CMPQ  m+32(FP), $0x00000004
+	JLT   single
+
+back:
+	SUBQ SI, DX
+	SUBQ DI, BX
+	INCQ R8
+	CMPQ R8, $0x00000004
+	JLT  back
+	JMP  several
+
+single:
+	CMPQ R8, $0x00000001
+	JLT  singledone
+	MOVQ n+40(FP), CX
+	MOVQ DX, R11
+	MOVQ BX, R12
+	SUBQ $+16, CX
+	JLT  singlerest
+
+singlevectors:
+	VBROADCASTSS bias+72(FP), Z2
+	XORQ         R10, R10
+
+singletaps:
+	MOVQ         (R9)(R10*8), R13
+	LEAQ         (R12)(R13*4), R13
+	VBROADCASTSS (AX)(R10*4), Z0
+	VFMADD231PS  (R13), Z0, Z2
+	INCQ         R10
+	CMPQ         R10, taps+64(FP)
+	JLT          singletaps
+	LEAQ         (SI)(SI*2), R10
+	VMAXPS       Z2, Z1, Z2
+	VMOVUPS      Z2, (R11)
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	SUBQ         $+16, CX
+	JGE          singlevectors
+
+singlerest:
+	ADDQ         $+16, CX
+	JZ           singlenext
+	VBROADCASTSS bias+72(FP), Z2
+	XORQ         R10, R10
+
+singlemasked:
+	MOVQ         (R9)(R10*8), R13
+	LEAQ         (R12)(R13*4), R13
+	VBROADCASTSS (AX)(R10*4), Z0
+	VFMADD231PS  (R13), Z0, Z2
+	INCQ         R10
+	CMPQ         R10, taps+64(FP)
+	JLT          singlemasked
+	MOVQ         $0x00000001, R10
+	SHLQ         CL, R10
+	DECQ         R10
+	KMOVW        R10, K1
+	LEAQ         (SI)(SI*2), CX
+	VMAXPS       Z2, Z1, Z2
+	VMOVUPS      Z2, K1, (R11)
+
+singlenext:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	SUBQ $0x00000001, R8
+	JMP  single
+
+singledone:
+end:
+	VZEROUPPER
+	RET
+
+// func vecMaxTapsF32AVX512(dst *float32, src *float32, ldd int, lds int, m int, n int, offsets *int, taps int)
+// Requires: AVX, AVX512F
+TEXT ·vecMaxTapsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), DX
+	MOVQ ldd+16(FP), BX
+	MOVQ lds+24(FP), SI
+	MOVQ m+32(FP), DI
+	MOVQ offsets+48(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), R9
+
+several:
+	CMPQ DI, $0x00000004
+	JLT  severaldone
+	MOVQ n+40(FP), CX
+	MOVQ AX, R10
+	MOVQ DX, R11
+	SUBQ $+16, CX
+	JLT  severalrest
+
+severalvectors:
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	XORQ         R12, R12
+
+severaltaps:
+	MOVQ    (R8)(R12*8), R13
+	LEAQ    (R11)(R13*4), R13
+	VMAXPS  (R13), Z0, Z0
+	VMAXPS  (R13)(SI*1), Z1, Z1
+	VMAXPS  (R13)(SI*2), Z2, Z2
+	VMAXPS  (R13)(R9*1), Z3, Z3
+	INCQ    R12
+	CMPQ    R12, taps+56(FP)
+	JLT     severaltaps
+	LEAQ    (BX)(BX*2), R12
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, (R10)(BX*1)
+	VMOVUPS Z2, (R10)(BX*2)
+	VMOVUPS Z3, (R10)(R12*1)
+	ADDQ    $0x00000040, R10
+	ADDQ    $0x00000040, R11
+	SUBQ    $+16, CX
+	JGE     severalvectors
+
+severalrest:
+	ADDQ         $+16, CX
+	JZ           severalnext
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	XORQ         R12, R12
+
+severalmasked:
+	MOVQ    (R8)(R12*8), R13
+	LEAQ    (R11)(R13*4), R13
+	VMAXPS  (R13), Z0, Z0
+	VMAXPS  (R13)(SI*1), Z1, Z1
+	VMAXPS  (R13)(SI*2), Z2, Z2
+	VMAXPS  (R13)(R9*1), Z3, Z3
+	INCQ    R12
+	CMPQ    R12, taps+56(FP)
+	JLT     severalmasked
+	MOVQ    $0x00000001, R11
+	SHLQ    CL, R11
+	DECQ    R11
+	KMOVW   R11, K1
+	LEAQ    (BX)(BX*2), CX
+	VMOVUPS Z0, K1, (R10)
+	VMOVUPS Z1, K1, (R10)(BX*1)
+	VMOVUPS Z2, K1, (R10)(BX*2)
+	VMOVUPS Z3, K1, (R10)(CX*1)
 
 severalnext:
 	ADDQ BX, AX
@@ -14397,52 +14563,48 @@ single:
 	CMPQ DI, $0x00000001
 	JLT  singledone
 	MOVQ n+40(FP), CX
-	MOVQ AX, R11
-	MOVQ DX, R12
+	MOVQ AX, R10
+	MOVQ DX, R11
 	SUBQ $+16, CX
 	JLT  singlerest
 
 singlevectors:
-	VBROADCASTSS bias+72(FP), Z1
-	XORQ         R10, R10
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	XORQ         R9, R9
 
 singletaps:
-	MOVQ         (R8)(R10*8), R13
-	LEAQ         (R12)(R13*4), R13
-	VBROADCASTSS (R9)(R10*4), Z2
-	VFMADD231PS  (R13), Z2, Z1
-	INCQ         R10
-	CMPQ         R10, taps+64(FP)
-	JLT          singletaps
-	LEAQ         (BX)(BX*2), R10
-	VMAXPS       Z1, Z0, Z1
-	VMOVUPS      Z1, (R11)
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, R12
-	SUBQ         $+16, CX
-	JGE          singlevectors
+	MOVQ    (R8)(R9*8), R12
+	LEAQ    (R11)(R12*4), R12
+	VMAXPS  (R12), Z0, Z0
+	INCQ    R9
+	CMPQ    R9, taps+56(FP)
+	JLT     singletaps
+	LEAQ    (BX)(BX*2), R9
+	VMOVUPS Z0, (R10)
+	ADDQ    $0x00000040, R10
+	ADDQ    $0x00000040, R11
+	SUBQ    $+16, CX
+	JGE     singlevectors
 
 singlerest:
 	ADDQ         $+16, CX
 	JZ           singlenext
-	VBROADCASTSS bias+72(FP), Z1
-	XORQ         R10, R10
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	XORQ         R9, R9
 
 singlemasked:
-	MOVQ         (R8)(R10*8), R13
-	LEAQ         (R12)(R13*4), R13
-	VBROADCASTSS (R9)(R10*4), Z2
-	VFMADD231PS  (R13), Z2, Z1
-	INCQ         R10
-	CMPQ         R10, taps+64(FP)
-	JLT          singlemasked
-	MOVQ         $0x00000001, R10
-	SHLQ         CL, R10
-	DECQ         R10
-	KMOVW        R10, K1
-	LEAQ         (BX)(BX*2), CX
-	VMAXPS       Z1, Z0, Z1
-	VMOVUPS      Z1, K1, (R11)
+	MOVQ    (R8)(R9*8), R12
+	LEAQ    (R11)(R12*4), R12
+	VMAXPS  (R12), Z0, Z0
+	INCQ    R9
+	CMPQ    R9, taps+56(FP)
+	JLT     singlemasked
+	MOVQ    $0x00000001, R9
+	SHLQ    CL, R9
+	DECQ    R9
+	KMOVW   R9, K1
+	LEAQ    (BX)(BX*2), CX
+	VMOVUPS Z0, K1, (R10)
 
 singlenext:
 	ADDQ BX, AX

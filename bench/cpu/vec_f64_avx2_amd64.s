@@ -15060,54 +15060,54 @@ onedone:
 // func vecTapsF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, offsets *int, weights *float64, taps int, bias float64, floor float64)
 // Requires: AVX, FMA3
 TEXT ·vecTapsF64AVX2(SB), NOSPLIT, $0-88
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ldd+16(FP), DX
-	MOVQ         lds+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         offsets+48(FP), DI
-	MOVQ         weights+56(FP), R8
-	SHLQ         $0x03, DX
+	MOVQ         weights+56(FP), AX
+	VBROADCASTSD floor+80(FP), Y1
+	MOVQ         dst+0(FP), CX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+16(FP), BX
+	MOVQ         lds+24(FP), SI
+	MOVQ         m+32(FP), DI
+	MOVQ         offsets+48(FP), R8
 	SHLQ         $0x03, BX
-	LEAQ         (BX)(BX*2), R9
-	VBROADCASTSD floor+80(FP), Y0
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), R9
 
 several:
-	CMPQ SI, $0x00000004
+	CMPQ DI, $0x00000004
 	JLT  severaldone
 	MOVQ n+40(FP), R10
-	MOVQ AX, R11
-	MOVQ CX, R12
+	MOVQ CX, R11
+	MOVQ DX, R12
 	SUBQ $+4, R10
 	JLT  severalrest
 
 severalvectors:
-	VBROADCASTSD bias+72(FP), Y1
 	VBROADCASTSD bias+72(FP), Y2
 	VBROADCASTSD bias+72(FP), Y3
 	VBROADCASTSD bias+72(FP), Y4
+	VBROADCASTSD bias+72(FP), Y5
 	XORQ         R13, R13
 
 severaltaps:
-	MOVQ         (DI)(R13*8), R14
+	MOVQ         (R8)(R13*8), R14
 	LEAQ         (R12)(R14*8), R14
-	VBROADCASTSD (R8)(R13*8), Y5
-	VFMADD231PD  (R14), Y5, Y1
-	VFMADD231PD  (R14)(BX*1), Y5, Y2
-	VFMADD231PD  (R14)(BX*2), Y5, Y3
-	VFMADD231PD  (R14)(R9*1), Y5, Y4
+	VBROADCASTSD (AX)(R13*8), Y0
+	VFMADD231PD  (R14), Y0, Y2
+	VFMADD231PD  (R14)(SI*1), Y0, Y3
+	VFMADD231PD  (R14)(SI*2), Y0, Y4
+	VFMADD231PD  (R14)(R9*1), Y0, Y5
 	INCQ         R13
 	CMPQ         R13, taps+64(FP)
 	JLT          severaltaps
-	LEAQ         (DX)(DX*2), R13
-	VMAXPD       Y1, Y0, Y1
-	VMOVUPD      Y1, (R11)
-	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      Y2, (R11)(DX*1)
-	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      Y3, (R11)(DX*2)
-	VMAXPD       Y4, Y0, Y4
-	VMOVUPD      Y4, (R11)(R13*1)
+	LEAQ         (BX)(BX*2), R13
+	VMAXPD       Y2, Y1, Y2
+	VMOVUPD      Y2, (R11)
+	VMAXPD       Y3, Y1, Y3
+	VMOVUPD      Y3, (R11)(BX*1)
+	VMAXPD       Y4, Y1, Y4
+	VMOVUPD      Y4, (R11)(BX*2)
+	VMAXPD       Y5, Y1, Y5
+	VMOVUPD      Y5, (R11)(R13*1)
 	ADDQ         $0x00000020, R11
 	ADDQ         $0x00000020, R12
 	SUBQ         $+4, R10
@@ -15116,36 +15116,202 @@ severaltaps:
 severalrest:
 	ADDQ         $+4, R10
 	JZ           severalnext
-	VBROADCASTSD bias+72(FP), Y1
 	VBROADCASTSD bias+72(FP), Y2
 	VBROADCASTSD bias+72(FP), Y3
 	VBROADCASTSD bias+72(FP), Y4
+	VBROADCASTSD bias+72(FP), Y5
 	XORQ         R13, R13
 
 severalmasked:
-	MOVQ         (DI)(R13*8), R14
+	MOVQ         (R8)(R13*8), R14
 	LEAQ         (R12)(R14*8), R14
-	VBROADCASTSD (R8)(R13*8), Y5
-	VFMADD231PD  (R14), Y5, Y1
-	VFMADD231PD  (R14)(BX*1), Y5, Y2
-	VFMADD231PD  (R14)(BX*2), Y5, Y3
-	VFMADD231PD  (R14)(R9*1), Y5, Y4
+	VBROADCASTSD (AX)(R13*8), Y0
+	VFMADD231PD  (R14), Y0, Y2
+	VFMADD231PD  (R14)(SI*1), Y0, Y3
+	VFMADD231PD  (R14)(SI*2), Y0, Y4
+	VFMADD231PD  (R14)(R9*1), Y0, Y5
 	INCQ         R13
 	CMPQ         R13, taps+64(FP)
 	JLT          severalmasked
 	LEAQ         vecMaskf64avx2<>+32(SB), R12
 	SHLQ         $0x03, R10
 	SUBQ         R10, R12
-	VMOVUPS      (R12), Y5
-	LEAQ         (DX)(DX*2), R10
-	VMAXPD       Y1, Y0, Y1
-	VMASKMOVPD   Y1, Y5, (R11)
-	VMAXPD       Y2, Y0, Y2
-	VMASKMOVPD   Y2, Y5, (R11)(DX*1)
-	VMAXPD       Y3, Y0, Y3
-	VMASKMOVPD   Y3, Y5, (R11)(DX*2)
-	VMAXPD       Y4, Y0, Y4
-	VMASKMOVPD   Y4, Y5, (R11)(R10*1)
+	VMOVUPS      (R12), Y0
+	LEAQ         (BX)(BX*2), R10
+	VMAXPD       Y2, Y1, Y2
+	VMASKMOVPD   Y2, Y0, (R11)
+	VMAXPD       Y3, Y1, Y3
+	VMASKMOVPD   Y3, Y0, (R11)(BX*1)
+	VMAXPD       Y4, Y1, Y4
+	VMASKMOVPD   Y4, Y0, (R11)(BX*2)
+	VMAXPD       Y5, Y1, Y5
+	VMASKMOVPD   Y5, Y0, (R11)(R10*1)
+
+severalnext:
+	ADDQ BX, CX
+	ADDQ SI, DX
+	ADDQ BX, CX
+	ADDQ SI, DX
+	ADDQ BX, CX
+	ADDQ SI, DX
+	ADDQ BX, CX
+	ADDQ SI, DX
+	SUBQ $0x00000004, DI
+	JMP  several
+
+severaldone:
+	TESTQ DI, DI
+	JZ    end
+	CMPQ  m+32(FP), $0x00000004
+	JLT   single
+
+back:
+	SUBQ BX, CX
+	SUBQ SI, DX
+	INCQ DI
+	CMPQ DI, $0x00000004
+	JLT  back
+	JMP  several
+
+single:
+	CMPQ DI, $0x00000001
+	JLT  singledone
+	MOVQ n+40(FP), R10
+	MOVQ CX, R11
+	MOVQ DX, R12
+	SUBQ $+4, R10
+	JLT  singlerest
+
+singlevectors:
+	VBROADCASTSD bias+72(FP), Y2
+	XORQ         R9, R9
+
+singletaps:
+	MOVQ         (R8)(R9*8), R13
+	LEAQ         (R12)(R13*8), R13
+	VBROADCASTSD (AX)(R9*8), Y0
+	VFMADD231PD  (R13), Y0, Y2
+	INCQ         R9
+	CMPQ         R9, taps+64(FP)
+	JLT          singletaps
+	LEAQ         (BX)(BX*2), R9
+	VMAXPD       Y2, Y1, Y2
+	VMOVUPD      Y2, (R11)
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	SUBQ         $+4, R10
+	JGE          singlevectors
+
+singlerest:
+	ADDQ         $+4, R10
+	JZ           singlenext
+	VBROADCASTSD bias+72(FP), Y2
+	XORQ         R9, R9
+
+singlemasked:
+	MOVQ         (R8)(R9*8), R13
+	LEAQ         (R12)(R13*8), R13
+	VBROADCASTSD (AX)(R9*8), Y0
+	VFMADD231PD  (R13), Y0, Y2
+	INCQ         R9
+	CMPQ         R9, taps+64(FP)
+	JLT          singlemasked
+	LEAQ         vecMaskf64avx2<>+32(SB), R9
+	SHLQ         $0x03, R10
+	SUBQ         R10, R9
+	VMOVUPS      (R9), Y0
+	LEAQ         (BX)(BX*2), R9
+	VMAXPD       Y2, Y1, Y2
+	VMASKMOVPD   Y2, Y0, (R11)
+
+singlenext:
+	ADDQ BX, CX
+	ADDQ SI, DX
+	SUBQ $0x00000001, DI
+	JMP  single
+
+singledone:
+end:
+	VZEROUPPER
+	RET
+
+// func vecMaxTapsF64AVX2(dst *float64, src *float64, ldd int, lds int, m int, n int, offsets *int, taps int)
+// Requires: AVX
+TEXT ·vecMaxTapsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ lds+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ offsets+48(FP), DI
+	SHLQ $0x03, DX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), R8
+
+several:
+	CMPQ SI, $0x00000004
+	JLT  severaldone
+	MOVQ n+40(FP), R9
+	MOVQ AX, R10
+	MOVQ CX, R11
+	SUBQ $+4, R9
+	JLT  severalrest
+
+severalvectors:
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y3
+	XORQ    R12, R12
+
+severaltaps:
+	MOVQ    (DI)(R12*8), R13
+	LEAQ    (R11)(R13*8), R13
+	VMAXPD  (R13), Y0, Y0
+	VMAXPD  (R13)(BX*1), Y1, Y1
+	VMAXPD  (R13)(BX*2), Y2, Y2
+	VMAXPD  (R13)(R8*1), Y3, Y3
+	INCQ    R12
+	CMPQ    R12, taps+56(FP)
+	JLT     severaltaps
+	LEAQ    (DX)(DX*2), R12
+	VMOVUPD Y0, (R10)
+	VMOVUPD Y1, (R10)(DX*1)
+	VMOVUPD Y2, (R10)(DX*2)
+	VMOVUPD Y3, (R10)(R12*1)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	SUBQ    $+4, R9
+	JGE     severalvectors
+
+severalrest:
+	ADDQ    $+4, R9
+	JZ      severalnext
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y3
+	XORQ    R12, R12
+
+severalmasked:
+	MOVQ       (DI)(R12*8), R13
+	LEAQ       (R11)(R13*8), R13
+	VMAXPD     (R13), Y0, Y0
+	VMAXPD     (R13)(BX*1), Y1, Y1
+	VMAXPD     (R13)(BX*2), Y2, Y2
+	VMAXPD     (R13)(R8*1), Y3, Y3
+	INCQ       R12
+	CMPQ       R12, taps+56(FP)
+	JLT        severalmasked
+	LEAQ       vecMaskf64avx2<>+32(SB), R11
+	SHLQ       $0x03, R9
+	SUBQ       R9, R11
+	VMOVUPS    (R11), Y4
+	LEAQ       (DX)(DX*2), R9
+	VMASKMOVPD Y0, Y4, (R10)
+	VMASKMOVPD Y1, Y4, (R10)(DX*1)
+	VMASKMOVPD Y2, Y4, (R10)(DX*2)
+	VMASKMOVPD Y3, Y4, (R10)(R9*1)
 
 severalnext:
 	ADDQ DX, AX
@@ -15176,53 +15342,49 @@ back:
 single:
 	CMPQ SI, $0x00000001
 	JLT  singledone
-	MOVQ n+40(FP), R10
-	MOVQ AX, R11
-	MOVQ CX, R12
-	SUBQ $+4, R10
+	MOVQ n+40(FP), R9
+	MOVQ AX, R10
+	MOVQ CX, R11
+	SUBQ $+4, R9
 	JLT  singlerest
 
 singlevectors:
-	VBROADCASTSD bias+72(FP), Y1
-	XORQ         R9, R9
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	XORQ    R8, R8
 
 singletaps:
-	MOVQ         (DI)(R9*8), R13
-	LEAQ         (R12)(R13*8), R13
-	VBROADCASTSD (R8)(R9*8), Y2
-	VFMADD231PD  (R13), Y2, Y1
-	INCQ         R9
-	CMPQ         R9, taps+64(FP)
-	JLT          singletaps
-	LEAQ         (DX)(DX*2), R9
-	VMAXPD       Y1, Y0, Y1
-	VMOVUPD      Y1, (R11)
-	ADDQ         $0x00000020, R11
-	ADDQ         $0x00000020, R12
-	SUBQ         $+4, R10
-	JGE          singlevectors
+	MOVQ    (DI)(R8*8), R12
+	LEAQ    (R11)(R12*8), R12
+	VMAXPD  (R12), Y0, Y0
+	INCQ    R8
+	CMPQ    R8, taps+56(FP)
+	JLT     singletaps
+	LEAQ    (DX)(DX*2), R8
+	VMOVUPD Y0, (R10)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	SUBQ    $+4, R9
+	JGE     singlevectors
 
 singlerest:
-	ADDQ         $+4, R10
-	JZ           singlenext
-	VBROADCASTSD bias+72(FP), Y1
-	XORQ         R9, R9
+	ADDQ    $+4, R9
+	JZ      singlenext
+	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	XORQ    R8, R8
 
 singlemasked:
-	MOVQ         (DI)(R9*8), R13
-	LEAQ         (R12)(R13*8), R13
-	VBROADCASTSD (R8)(R9*8), Y2
-	VFMADD231PD  (R13), Y2, Y1
-	INCQ         R9
-	CMPQ         R9, taps+64(FP)
-	JLT          singlemasked
-	LEAQ         vecMaskf64avx2<>+32(SB), R9
-	SHLQ         $0x03, R10
-	SUBQ         R10, R9
-	VMOVUPS      (R9), Y2
-	LEAQ         (DX)(DX*2), R9
-	VMAXPD       Y1, Y0, Y1
-	VMASKMOVPD   Y1, Y2, (R11)
+	MOVQ       (DI)(R8*8), R12
+	LEAQ       (R11)(R12*8), R12
+	VMAXPD     (R12), Y0, Y0
+	INCQ       R8
+	CMPQ       R8, taps+56(FP)
+	JLT        singlemasked
+	LEAQ       vecMaskf64avx2<>+32(SB), R8
+	SHLQ       $0x03, R9
+	SUBQ       R9, R8
+	VMOVUPS    (R8), Y1
+	LEAQ       (DX)(DX*2), R8
+	VMASKMOVPD Y0, Y1, (R10)
 
 singlenext:
 	ADDQ DX, AX

@@ -11,7 +11,7 @@ type windows[T float] struct {
 	copyRows mapKernel[T, T]
 	setRows  mapKernel[T, T]
 	evenOdd  func(dst *T, ldd, beside int, src *T, lds, rows, n, ahead int)
-	phase    int // distance of the phases of a row
+	phase    int // distance of the phases of a row, which begin lines: of a vector across two each tap takes twice as long
 	offsets  []int
 	block    int // rows of the output for which the buffer takes half of L1
 }
@@ -19,7 +19,8 @@ type windows[T float] struct {
 func newWindows[T float](isa ISA, caches cacheSizes, s convShape, outside T) windows[T] {
 	k := vecKernelsFor[T](isa)
 	v := windows[T]{convShape: s, outside: outside, copyRows: k.scale, setRows: k.set, evenOdd: newConvKernels[T](isa).evenOdd}
-	v.phase = ceilDiv(max(s.w+2*s.pad, (s.q()-1)*s.stride+s.s), s.stride)
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	v.phase = ceilDiv(ceilDiv(max(s.w+2*s.pad, (s.q()-1)*s.stride+s.s), s.stride), line) * line
 	for tap := range s.r * s.s {
 		y, x := tap/s.s, tap%s.s
 		v.offsets = append(v.offsets, y*v.pitch()+x%s.stride*v.phase+x/s.stride)
