@@ -118,8 +118,10 @@ func (c *Calibrator) outerArray() int64 {
 // that the cache still holds is below the tolerance of a bound.
 const beyondCache = 20
 
-// memory is what a working set may take at most: half of what is available.
-func (c *Calibrator) memory() int64 { return c.Options.MemoryBytes / 2 }
+// memory is what a working set may take at most: half of what is available, less a checksum of each part.
+func (c *Calibrator) memory(p Place) int64 {
+	return c.Options.MemoryBytes/2 - int64(p.Parts())*schema.FP64.Bytes()
+}
 
 // measureCurve reads growing working sets: on one thread until the bandwidth is
 // flat, which tells where the levels are, and then as far on more.
@@ -135,7 +137,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 	}
 	for i := 0; ; i++ {
 		bytes := int64(float64(curveStart(p))*math.Pow(2, float64(i)/2)) &^ 4095
-		if bytes > c.memory() {
+		if bytes > c.memory(p) {
 			break
 		}
 		tried = bytes
@@ -160,7 +162,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		}
 	}
 	if tried == 0 {
-		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(), ErrUnsupported)
+		return fmt.Errorf("bench: %d bytes of memory do not hold the smallest working set: %w", c.memory(p), ErrUnsupported)
 	}
 	// Where the largest working set failed, what is left may end in a cache.
 	if n := len(curve); p == c.one() && n > 0 && curve[n-1].bytes == tried {
@@ -193,7 +195,7 @@ func (c *Calibrator) learn(curve []curvePoint) {
 
 // levelArrays have the working set of a level, or what memory allows.
 func (c *Calibrator) levelArrays(level schema.Level, p Place) (arrays StreamArrays, limited bool, err error) {
-	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.outerArray(), c.memory())
+	bytes, limited, err := c.levels.arrayBytes(level, p.Threads, c.outerArray(), c.memory(p))
 	if err != nil {
 		return arrays, limited, err
 	}
@@ -267,12 +269,21 @@ func (c *Calibrator) bandwidthAt(level schema.Level, pattern string, threads int
 	})
 }
 
-// addBandwidth holds an entry against its bounds and adds it. What is there already, as a point of
-// the curve or of the first time that a level was measured, gives way if the host disturbed it.
+// addBandwidth holds an entry against its bounds and adds it. Of two of a working set, as a point of the curve and a level,
+// or a level that was measured again, the undisturbed one counts, unless the other is faster: see computed.add.
 func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	at := c.bandwidthAt(e.Level, e.Pattern, e.Threads, e.WorkingSetBytes)
-	if at >= 0 && (hasAny(m.Warnings, disturbances...) || !hasAny(c.Device.Bandwidth[at].Warnings, disturbances...)) {
-		return
+	if at >= 0 {
+		old := c.Device.Bandwidth[at]
+		was, is := hasAny(old.Warnings, disturbances...), hasAny(m.Warnings, disturbances...)
+		calm, other, codes := e, old, old.Warnings
+		if is {
+			calm, other, codes = old, e, m.Warnings
+		}
+		faster := other.GBps.Best > (1+clockTolerance)*calm.GBps.Best && !hasAny(codes, schema.WorkersApart)
+		if was == is || is != faster {
+			return
+		}
 	}
 	if at < 0 {
 		at = len(c.Device.Bandwidth)

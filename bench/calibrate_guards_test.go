@@ -160,6 +160,21 @@ func TestMemoryLimitsWorkingSet(t *testing.T) {
 	}
 }
 
+// The arrays of DRAM leave room for what is written beside them, of however many pages memory is.
+func TestArraysFitIntoMemory(t *testing.T) {
+	for pages := range int64(6) {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.levels, c.Options.MemoryBytes = c.claimed(), (48000+pages)*4096
+		c.Runner.Memory = c.Options.MemoryBytes / 2
+		if err := c.measureLevel(context.Background(), schema.DRAM, c.all(), Streams, 1); err != nil {
+			t.Errorf("of %d pages: %v", 48000+pages, err)
+		}
+		if got := len(c.Device.Bandwidth); got != len(Streams) {
+			t.Errorf("of %d pages: %d of %d kernels", 48000+pages, got, len(Streams))
+		}
+	}
+}
+
 // A level does not answer sooner than one nearer to the core: a load of the scripted machine takes
 // 5 ns everywhere.
 func TestLatencyBelowInnerLevel(t *testing.T) {

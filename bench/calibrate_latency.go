@@ -60,9 +60,9 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, sma
 	var bytes int64
 	var err error
 	if level == c.levels.outer {
-		bytes, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(), chaseGrain)
+		bytes, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(c.one()), chaseGrain)
 	} else {
-		bytes, _, err = c.levels.arrayBytes(level, c.one().Threads, 0, c.memory())
+		bytes, _, err = c.levels.arrayBytes(level, c.one().Threads, 0, c.memory(c.one()))
 		bytes *= 2 // as a kernel of two arrays
 	}
 	if err != nil {

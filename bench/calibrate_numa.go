@@ -49,7 +49,7 @@ func (c *Calibrator) numaSteps() []step {
 // measureNUMA reads and chases pointers in memory of which at most so much may be
 // taken.
 func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale float64) error {
-	most = min(most, c.memory())
+	most = min(most, c.memory(p))
 	bytes, err := bounded(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatOn(p.Threads)), most, 4096)
 	if err != nil {
 		return err

@@ -43,3 +43,35 @@ func TestPool(t *testing.T) {
 		}
 	}
 }
+
+// Of two bandwidths of a working set the undisturbed one counts, unless the other is faster.
+func TestBandwidthTwice(t *testing.T) {
+	calm, noisy, apart := []schema.Code(nil), []schema.Code{schema.NoisyHost}, []schema.Code{schema.WorkersApart}
+	for _, c := range []struct {
+		name          string
+		first, second []schema.Code
+		gbps          [2]float64
+		want          float64
+	}{
+		{"both calm", calm, calm, [2]float64{10, 11}, 10},
+		{"both noisy", noisy, noisy, [2]float64{10, 11}, 10},
+		{"calm after noisy", noisy, calm, [2]float64{10, 11}, 11},
+		{"a little slower", noisy, calm, [2]float64{10, 9.9}, 9.9},
+		{"refuted before", noisy, calm, [2]float64{10, 9}, 10},
+		{"refuted behind", calm, noisy, [2]float64{9, 10}, 10},
+		{"no faster", calm, noisy, [2]float64{10, 9}, 10},
+		{"faster apart", apart, calm, [2]float64{10, 5}, 5},
+	} {
+		calibrator := fakeCalibrator(newFake(), schema.Quick)
+		for i, warnings := range [][]schema.Code{c.first, c.second} {
+			m := Measurement{}
+			for _, code := range warnings {
+				m.warn(code, "by someone")
+			}
+			calibrator.addBandwidth(schema.Bandwidth{Level: schema.L1, Pattern: "read", Threads: 1, WorkingSetBytes: 4096, GBps: schema.Stat{Best: c.gbps[i]}}, m)
+		}
+		if got := calibrator.Device.Bandwidth; len(got) != 1 || got[0].GBps.Best != c.want {
+			t.Errorf("%s: %+v, want %g", c.name, got, c.want)
+		}
+	}
+}

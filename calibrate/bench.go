@@ -30,7 +30,7 @@ func benchCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
 			&cli.DurationFlag{Name: "budget", DefaultText: "that of a default run", Usage: "time for each shape and dtype"},
 			&cli.IntFlag{Name: "control", DefaultText: "none", Usage: "compare the unfused side of a pattern with itself `N` times instead"},
-			&cli.Float64Flag{Name: "effect", DefaultText: "none", Usage: "give one side of a control so much more work, a `SHARE` of 1"},
+			&cli.Float64Flag{Name: "effect", DefaultText: "none", Usage: "give one side of a control so much more work, a `SHARE` 1/N"},
 		),
 		Action: benchAction,
 	}
@@ -116,6 +116,7 @@ type benchRun struct {
 	shapes          []bench.Shape
 	dtypes          []schema.DType
 	implementations []string
+	effectPart      int // of a control; 0 for none
 	write           func(w io.Writer, rows []benchRow) error
 
 	device  schema.Device
@@ -172,8 +173,13 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 	if c.IsSet("control") && !b.pattern.Fusion() {
 		return nil, usagef("--control: want a fusion pattern, not %s", b.pattern.Name)
 	}
-	if e := c.Float64("effect"); c.IsSet("effect") && (!(e >= 0.001 && e <= 1) || !c.IsSet("control")) {
-		return nil, usagef("--effect %g: want a share from 0.001 to 1, and --control", e)
+	if c.IsSet("effect") {
+		if !c.IsSet("control") {
+			return nil, usagef("--effect: want --control, too")
+		}
+		if b.effectPart, err = effectPart(c.Float64("effect")); err != nil {
+			return nil, usagef("--effect %g: %w", c.Float64("effect"), err)
+		}
 	}
 	return b, nil
 }

@@ -12,16 +12,16 @@ import (
 // share of work more on one. A verdict that is wrong is a fault of the method; an
 // inconclusive one is none, but says nothing.
 func (b *benchRun) controls() error {
-	part, kind := 0, schema.SameCode
-	if e := b.Float64("effect"); e > 0 {
-		part, kind = int(math.Round(1/e)), schema.KnownEffect
+	kind := schema.SameCode
+	if b.effectPart > 0 {
+		kind = schema.KnownEffect
 	}
 	n, r := b.Int("control"), b.runner()
 	return b.cases(func(s bench.Shape, c bench.Case) error {
 		right, wrong := 0, 0
 		for i := range n {
 			c.Seed = b.Uint64("seed") + uint64(i)
-			cmp, err := r.Control(b.Context.Context, c, r.Settings.PairBudget, part)
+			cmp, err := r.Control(b.Context.Context, c, r.Settings.PairBudget, b.effectPart)
 			if err != nil {
 				return err
 			}
@@ -42,4 +42,18 @@ func (b *benchRun) controls() error {
 		}
 		return nil
 	})
+}
+
+// effectPart is the N of a share of 1/N: of N executions one side does one more. An effect below the one that
+// matters is none to decide.
+func effectPart(share float64) (int, error) {
+	const most = schema.VerdictFactor - 1
+	if !(share > most && share <= 1) {
+		return 0, fmt.Errorf("want a share above %.2g, from where on it matters, up to 1", most)
+	}
+	part := math.Round(1 / share)
+	if math.Abs(part*share-1) > 0.005 { // as it may have been typed with three digits
+		return 0, fmt.Errorf("want a share 1/N, as %.3g", 1/part)
+	}
+	return int(part), nil
 }

@@ -1,22 +1,29 @@
 package profiles
 
-// comparedPair chooses from the figures of one key on both sides the pair to
-// compare: the best of the working sets that both have, because a rate on 32 KiB
-// tells nothing about one on 16 KiB at the edge of a cache. Working sets without
-// a warning on either side come first; only where no working set is common is
-// the best of the level compared.
+// comparedPair chooses from the figures of one key on both sides the pair to compare, the best of each.
+//
+// Those of a level are of the working sets that both have, because a rate on 32 KiB tells nothing about one on
+// 16 KiB at the edge of a cache; only where none is common is the best of the level compared. Those of an operation
+// may be of another kernel, which an other version or instruction set brings.
+//
+// What a warning speaks against is left out on both sides, and then only what both have is compared: the next best of
+// one side says nothing about the best of the other. If nothing is quiet on both, the pair is noisy, whichever
+// it is.
 func comparedPair(old, new []figure) (figure, figure) {
 	a, b := quiet(old), quiet(new)
-	for _, pair := range [][2][]figure{
-		{onSetsOf(a, b), onSetsOf(b, a)},
-		{onSetsOf(old, new), onSetsOf(new, old)},
-		{a, b},
-	} {
-		if len(pair[0]) > 0 && len(pair[1]) > 0 {
-			return bestFigure(pair[0]), bestFigure(pair[1])
-		}
+	disturbed := len(a) < len(old) || len(b) < len(new)
+	if !disturbed && old[0].workingSet == 0 {
+		return bestFigure(old), bestFigure(new)
 	}
-	return bestFigure(old), bestFigure(new)
+	if a, b = common(a, b), common(b, a); len(a) > 0 {
+		return bestFigure(a), bestFigure(b)
+	}
+	if a, b = common(old, new), common(new, old); len(a) == 0 {
+		a, b = old, new
+	}
+	before, after := bestFigure(a), bestFigure(b)
+	before.noisy = before.noisy || disturbed
+	return before, after
 }
 
 // quiet are the figures that no warning speaks against.
@@ -30,15 +37,15 @@ func quiet(all []figure) []figure {
 	return kept
 }
 
-// onSetsOf are the figures on a working set that others have too.
-func onSetsOf(all, others []figure) []figure {
-	has := make(map[int64]bool, len(others))
+// common are the figures of a working set and kernel that others have too.
+func common(all, others []figure) []figure {
+	has := make(map[variant]bool, len(others))
 	for _, f := range others {
-		has[f.workingSet] = true
+		has[f.variant] = true
 	}
 	var kept []figure
 	for _, f := range all {
-		if has[f.workingSet] {
+		if has[f.variant] {
 			kept = append(kept, f)
 		}
 	}

@@ -27,9 +27,15 @@ type figure struct {
 	unit            string
 	best, low, high float64 // low and high bound the median at 95%
 	lowerIsBetter   bool
-	noisy           bool           // a warning says not to rely on it
-	workingSet      int64          // in bytes; 0 where the key leaves no choice
-	fusion          schema.Verdict // of a speedup
+	noisy           bool // a warning says not to rely on it
+	variant
+	fusion schema.Verdict // of a speedup
+}
+
+// variant tells figures of one key apart.
+type variant struct {
+	workingSet int64  // of a level, in bytes; else 0
+	kernel     string // of an operation
 }
 
 // figureIndex holds the figures of a profile; a key has several where a level was
@@ -51,7 +57,9 @@ func indexFigures(p *schema.Profile) figureIndex {
 	}
 	for at, d := range c.eachDevice() {
 		for path, e := range computes(at, d) {
-			add(figureKey{computeGroup(e), d.ID, computeWhat(e)}, computeFigure(path, e), e.Warnings)
+			f := computeFigure(path, e)
+			f.kernel = e.Implementation
+			add(figureKey{computeGroup(e), d.ID, computeWhat(e)}, f, e.Warnings)
 		}
 		for i, e := range d.Bandwidth {
 			f := statFigure(fmt.Sprintf("%s/bandwidth/%d", at, i), "GB/s", e.GBps)

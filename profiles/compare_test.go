@@ -207,7 +207,7 @@ func TestCompareWorkingSets(t *testing.T) {
 		{"best of those", []point{{8, 300, false}, {16, 400, false}}, []point{{8, 410, false}, {16, 290, false}}, 400, 410, Same},
 		{"none in common", []point{{8, 400, false}, {16, 300, false}}, []point{{12, 350, false}, {24, 200, false}}, 400, 350, Worse},
 		{"quiet ones first", []point{{8, 400, false}, {16, 300, false}}, []point{{8, 200, true}, {16, 300, false}}, 300, 300, Same},
-		{"a quiet one on another set is no better", []point{{8, 400, false}, {16, 300, true}}, []point{{8, 200, true}, {16, 200, false}}, 400, 200, Noisy},
+		{"a quiet one on another set is no better", []point{{8, 400, false}, {16, 300, true}}, []point{{8, 200, true}, {16, 250, false}}, 400, 250, Noisy},
 		{"only noisy ones", []point{{8, 400, true}}, []point{{16, 200, true}}, 400, 200, Noisy},
 	}
 	for _, test := range tests {
@@ -228,6 +228,58 @@ func TestCompareWorkingSets(t *testing.T) {
 			var found []Difference
 			for _, d := range Compare(side(test.old), side(test.new)).Differences {
 				if d.Group == GroupBandwidth {
+					found = append(found, d)
+				}
+			}
+			if len(found) != 1 || found[0].Old != test.from || found[0].New != test.to || found[0].Verdict != test.verdict {
+				t.Errorf("got %+v, want %g to %g, %s", found, test.from, test.to, test.verdict)
+			}
+		})
+	}
+}
+
+// TestCompareKernels: a kernel that a neighbour disturbed is not replaced by the next best.
+func TestCompareKernels(t *testing.T) {
+	type point struct {
+		kernel string
+		gflops float64
+		noisy  bool
+	}
+	fast, slow := point{"amx", 400, false}, point{"vnni", 100, false}
+	disturbed := point{"amx", 90, true}
+	tests := []struct {
+		name     string
+		old, new []point
+		from, to float64
+		verdict  string
+	}{
+		{"the best", []point{slow, fast}, []point{slow, fast}, 400, 400, Same},
+		{"another one", []point{slow}, []point{slow, fast}, 100, 400, Better},
+		{"disturbed in the new", []point{slow, fast}, []point{slow, disturbed}, 100, 100, Same},
+		{"disturbed in the old", []point{slow, disturbed}, []point{slow, fast}, 100, 100, Same},
+		{"no other in common", []point{fast}, []point{slow, disturbed}, 400, 90, Noisy},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			side := func(points []point) *schema.Profile {
+				p := parsed(t)
+				peaks := &p.Devices[0].Compute
+				first := (*peaks)[0]
+				*peaks = nil
+				for _, at := range points {
+					c := first
+					c.Implementation = at.kernel
+					c.GFLOPS = &schema.Stat{Best: at.gflops, CILow: 0.98 * at.gflops, CIHigh: 0.99 * at.gflops}
+					if at.noisy {
+						c.Warnings = []schema.Code{schema.NoisyHost}
+					}
+					*peaks = append(*peaks, c)
+				}
+				return p
+			}
+			var found []Difference
+			for _, d := range Compare(side(test.old), side(test.new)).Differences {
+				if d.Group == GroupPeak {
 					found = append(found, d)
 				}
 			}
