@@ -80,18 +80,26 @@ func TestResumeOfSeveralDevices(t *testing.T) {
 	}
 }
 
-// A run on other CPUs is another one, as whole devices are taken with the CPUs that they were measured on.
-func TestResumeOnOtherCPUs(t *testing.T) {
+// A run on other CPUs, under another name or with other peaks is another one, as whole devices are taken as they were
+// measured.
+func TestResumeOfAnotherRun(t *testing.T) {
 	const file = "../testdata/golden/scripted-interrupted.json"
-	p, err := profiles.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loadInterrupted(file, p); err != nil {
-		t.Fatal(err)
-	}
-	p.Host.AllowedCPUs = append(p.Host.AllowedCPUs, 999)
-	if _, err := loadInterrupted(file, p); err == nil || !strings.Contains(err.Error(), "999") {
-		t.Errorf("with one CPU more: %v", err)
+	for want, change := range map[string]func(p *schema.Profile){
+		"":            func(*schema.Profile) {},
+		"999":         func(p *schema.Profile) { p.Host.AllowedCPUs = append(p.Host.AllowedCPUs, 999) },
+		`not "other"`: func(p *schema.Profile) { p.Metadata.HardwareName = "other" },
+		"--peak-bandwidth": func(p *schema.Profile) {
+			p.Devices[0].Theoretical.BandwidthGBps = &schema.Peak{Value: 50, Source: "--peak-bandwidth"}
+		},
+	} {
+		p, err := profiles.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Devices[0].Theoretical.PeakGFLOPS = map[schema.DType]schema.Peak{}
+		change(p)
+		if _, err := loadInterrupted(file, p); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,6 +40,13 @@ func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 		return nil, usagef("%s is by calibrate %s, not %s", file, was.ToolVersion, is.ToolVersion)
 	case was.Seed != is.Seed:
 		return nil, usagef("%s has the seed %d, not %d", file, was.Seed, is.Seed)
+	case was.HardwareName != is.HardwareName:
+		return nil, usagef("%s is named %q, not %q", file, was.HardwareName, is.HardwareName)
+	}
+	for i, d := range old.Devices {
+		if written(d.Theoretical) != written(p.Devices[i].Theoretical) {
+			return nil, usagef("%s has other theoretical peaks of %s: want the same --peak-gflops and --peak-bandwidth", file, d.ID)
+		}
 	}
 	for _, d := range old.Devices {
 		if d.Resume != nil {
@@ -46,6 +54,15 @@ func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 		}
 	}
 	return nil, usagef("%s is whole: there is nothing to resume", file)
+}
+
+// written is how a profile has the peaks: what is read from one lacks empty maps.
+func written(t schema.Theoretical) string {
+	data, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // there is nothing in them that JSON lacks
+	}
+	return string(data)
 }
 
 // earlier is what an interrupted profile has of a device; nil if nothing was measured of it.
