@@ -20,7 +20,7 @@ SHELL        = bash
 .PHONY: help build check verify native test lint nocgo cross generated cuda cu independent arm64 bench peers schema generate ptx gpu-check profile clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/calibrate
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/calibrate ./calibrate

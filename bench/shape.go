@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -85,10 +86,13 @@ func ParseShape(text string, names []string) (Shape, error) {
 		name, value, _ := strings.Cut(word, "=")
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 0 || n > maxDim {
-			return nil, usage(fmt.Sprintf("%s is not a number from 0 to %d", word, maxDim))
+			return nil, usage(fmt.Sprintf("%q is not a number from 0 to %d", word, maxDim))
 		}
 		if _, twice := given[name]; twice {
-			return nil, usage(name + " is given twice")
+			return nil, usage(fmt.Sprintf("%q is given twice", name))
+		}
+		if !slices.Contains(names, name) {
+			return nil, usage(fmt.Sprintf("there is no dimension %q", name))
 		}
 		given[name] = n
 	}
@@ -99,10 +103,6 @@ func ParseShape(text string, names []string) (Shape, error) {
 			return nil, usage(name + " is missing")
 		}
 		s[i] = Dim{name, n}
-		delete(given, name)
-	}
-	for name := range given {
-		return nil, usage("there is no dimension " + name)
 	}
 	return s, nil
 }

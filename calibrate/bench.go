@@ -49,6 +49,9 @@ func benchAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(devices) > 1 || c.String("device") == "all" {
+		return usagef("--device %s: bench measures one device: want cpu or cuda:N", c.String("device"))
+	}
 	b.device = devices[0]
 	backend, err := openDevice(&b.device)
 	if err != nil {
@@ -167,7 +170,7 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 	if b.write == nil {
 		return nil, usagef("--format %q: want one of %s", c.String("format"), strings.Join(formatNames(), ", "))
 	}
-	if b.implementations = c.StringSlice("implementation"); len(b.implementations) > 0 && (b.pattern.Fusion() || b.pattern.Group == "memory") {
+	if b.implementations = distinct(c.StringSlice("implementation")); len(b.implementations) > 0 && (b.pattern.Fusion() || b.pattern.Group == "memory") {
 		return nil, usagef("--implementation: want a single operation, not %s", b.pattern.Name)
 	}
 	if c.IsSet("control") && !b.pattern.Fusion() {

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"hwcal/bench"
@@ -12,7 +13,7 @@ import (
 )
 
 // benchRow is what bench tells of one case: an operation, or a pair of a fusion pattern, of which the
-// times are those of the fused kernel.
+// rate is that of the fused kernel.
 type benchRow struct {
 	Operation      string       `json:"operation"`
 	Implementation string       `json:"implementation"`
@@ -21,19 +22,21 @@ type benchRow struct {
 	InputShape     []int64      `json:"input_shape"`
 	Threads        int          `json:"threads,omitempty"`
 
-	LatencyMS     schema.Stat `json:"latency_ms"`
-	Rate          float64     `json:"rate"`
-	Unit          string      `json:"unit"` // of the rate: GFLOPS, GOPS, GB/s, samples/s or ns/load
-	OpsPerSecond  float64     `json:"operations_per_second"`
-	MemoryBytes   int64       `json:"memory_bytes"` // of all tensors
-	Bound         string      `json:"bound_by,omitempty"`
-	Ceiling       string      `json:"ceiling,omitempty"`
-	Efficiency    float64     `json:"efficiency,omitempty"` // of the best sample, a share of the ceiling
-	Class         string      `json:"class,omitempty"`
-	ClockMHz      float64     `json:"effective_clock_mhz,omitempty"`
-	MaxAbsError   *float64    `json:"max_abs_error,omitempty"`
-	GFLOPSPerWatt float64     `json:"gflops_per_watt,omitempty"`
-	Watts         float64     `json:"power_avg_watts,omitempty"`
+	LatencyMS     *schema.Stat `json:"latency_ms,omitempty"`         // of one pass over the arrays of a kernel of bandwidth
+	UnfusedMS     float64      `json:"unfused_latency_ms,omitempty"` // of a pair, whose sides have one time each
+	FusedMS       float64      `json:"fused_latency_ms,omitempty"`
+	Rate          float64      `json:"rate"`
+	Unit          string       `json:"unit"` // of the rate: GFLOPS, GOPS, GB/s, samples/s or ns/load
+	OpsPerSecond  float64      `json:"operations_per_second"`
+	MemoryBytes   int64        `json:"memory_bytes"` // of all tensors
+	Bound         string       `json:"bound_by,omitempty"`
+	Ceiling       string       `json:"ceiling,omitempty"`
+	Efficiency    float64      `json:"efficiency,omitempty"` // of the best sample, a share of the ceiling
+	Class         string       `json:"class,omitempty"`
+	ClockMHz      float64      `json:"effective_clock_mhz,omitempty"`
+	MaxAbsError   *float64     `json:"max_abs_error,omitempty"`
+	GFLOPSPerWatt float64      `json:"gflops_per_watt,omitempty"`
+	Watts         float64      `json:"power_avg_watts,omitempty"`
 
 	// Against is what the speedup compares with: the unfused operations, or another
 	// implementation. Of a control it is the kind, and both sides are unfused.
@@ -66,7 +69,7 @@ func classOf(efficiency float64) string {
 func operationRow(e *schema.Compute, memory int64) benchRow {
 	r := benchRow{
 		Operation: e.Operation, Implementation: e.Implementation, DType: e.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
-		LatencyMS: e.LatencyMS, OpsPerSecond: 1e3 / e.LatencyMS.Median, MemoryBytes: memory,
+		LatencyMS: &e.LatencyMS, OpsPerSecond: 1e3 / e.LatencyMS.Median, MemoryBytes: memory,
 		ClockMHz: e.EffectiveClockMHz, MaxAbsError: e.MaxAbsError, Warnings: e.Warnings, Notes: []string{}, Bound: boundBy(e),
 	}
 	if e.Energy != nil {
@@ -95,21 +98,25 @@ func operationRow(e *schema.Compute, memory int64) benchRow {
 
 // memoryRow is that of a kernel of bandwidth or latency.
 func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement) benchRow {
+	passes := 1.0
+	stream, isStream := c.Chain[0].Params.(bench.StreamParams)
+	if isStream {
+		passes = float64(stream.Passes)
+	}
 	ms := make([]float64, len(m.Seconds))
 	for i, t := range m.Seconds {
-		ms[i] = t * 1e3
+		ms[i] = t * 1e3 / passes
 	}
+	latency := stat.Summarize(ms, stat.Smaller)
 	r := benchRow{
 		Operation: p.Name, Implementation: m.Implementation, DType: c.DType, Shape: s.String(), InputShape: s.Values(), Threads: c.Place.Threads,
-		LatencyMS: stat.Summarize(ms, stat.Smaller), MemoryBytes: c.Chain.FusedBytes(c.DType), ClockMHz: m.ClockMHz,
+		LatencyMS: &latency, OpsPerSecond: 1e3 / latency.Median, MemoryBytes: c.Chain.FusedBytes(c.DType), ClockMHz: m.ClockMHz,
 		Warnings: append([]schema.Code{}, m.Warnings...), Notes: append([]string{}, m.Notes...),
 	}
-	r.OpsPerSecond = 1e3 / r.LatencyMS.Median
-	switch params := c.Chain[0].Params.(type) {
-	case bench.ChaseParams:
-		r.Rate, r.Unit = r.LatencyMS.Best*1e6/float64(params.Loads), "ns/load"
-	case bench.StreamParams:
-		r.Rate, r.Unit = float64(params.Traffic)/r.LatencyMS.Best/1e6, "GB/s"
+	if isStream {
+		r.Rate, r.Unit = float64(stream.Traffic)/passes/latency.Best/1e6, "GB/s"
+	} else {
+		r.Rate, r.Unit = latency.Best*1e6/float64(c.Chain[0].Params.(bench.ChaseParams).Loads), "ns/load"
 	}
 	return r
 }
@@ -122,7 +129,7 @@ func pairRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison)
 	e := bench.FusionEntry(p, s, c, cmp)
 	r := benchRow{
 		Operation: p.Name, Implementation: e.Implementation, DType: c.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
-		LatencyMS: stat.Summarize([]float64{e.FusedLatencyMS}, stat.Smaller), Rate: e.FusedGFLOPS, Unit: "GFLOPS",
+		UnfusedMS: e.UnfusedLatencyMS, FusedMS: e.FusedLatencyMS, Rate: e.FusedGFLOPS, Unit: "GFLOPS",
 		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Footprint(), ClockMHz: e.EffectiveClockMHz,
 		MaxAbsError: &e.MaxAbsError, Against: "unfused", Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict,
 		Warnings: e.Warnings, Notes: append([]string{}, cmp.Notes...),
@@ -174,10 +181,9 @@ func writeTable(w io.Writer, rows []benchRow) error {
 		if r.Speedup > 0 {
 			speedup, within = ratio(r.Speedup), fmt.Sprintf("[%s,%s]", ratio(r.Low), ratio(r.High))
 		}
-		l := r.LatencyMS
-		times := []any{figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max)}
-		if l.N == 1 { // of which nothing is known but itself
-			times = []any{absent, absent, absent, figure(l.Median), absent}
+		times := []any{absent, absent, absent, figure(r.FusedMS), absent}
+		if l := r.LatencyMS; l != nil {
+			times = []any{figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max)}
 		}
 		g.row(append(append([]any{r.Operation, r.Implementation, r.DType, dims(r.InputShape), threadNumber(r.Threads)}, times...),
 			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))...)
@@ -202,7 +208,7 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 	out := csv.NewWriter(w)
 	header := []string{
 		"operation", "implementation", "dtype", "shape", "threads",
-		"n", "mean_ms", "std_ms", "min_ms", "median_ms", "max_ms",
+		"n", "mean_ms", "std_ms", "min_ms", "median_ms", "max_ms", "unfused_latency_ms", "fused_latency_ms",
 		"rate", "unit", "operations_per_second", "memory_bytes", "bound_by", "ceiling", "efficiency", "class",
 		"effective_clock_mhz", "max_abs_error", "power_avg_watts", "gflops_per_watt",
 		"against", "speedup_factor", "speedup_ci_low", "speedup_ci_high", "verdict", "warnings",
@@ -217,7 +223,10 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
 	for _, r := range rows {
-		l, off := r.LatencyMS, ""
+		times, off := make([]string, 6), ""
+		if l := r.LatencyMS; l != nil {
+			times = []string{strconv.Itoa(l.N), number(l.Mean), strconv.FormatFloat(l.Std, 'g', -1, 64), number(l.Min), number(l.Median), number(l.Max)}
+		}
 		if r.MaxAbsError != nil {
 			off = strconv.FormatFloat(*r.MaxAbsError, 'g', -1, 64)
 		}
@@ -225,13 +234,12 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 		if r.Threads > 0 {
 			threads = strconv.Itoa(r.Threads)
 		}
-		if err := out.Write([]string{
-			r.Operation, r.Implementation, string(r.DType), r.Shape, threads,
-			strconv.Itoa(l.N), number(l.Mean), strconv.FormatFloat(l.Std, 'g', -1, 64), number(l.Min), number(l.Median), number(l.Max),
+		if err := out.Write(slices.Concat([]string{r.Operation, r.Implementation, string(r.DType), r.Shape, threads}, times, []string{
+			number(r.UnfusedMS), number(r.FusedMS),
 			number(r.Rate), r.Unit, number(r.OpsPerSecond), strconv.FormatInt(r.MemoryBytes, 10), r.Bound, r.Ceiling, number(r.Efficiency), r.Class,
 			number(r.ClockMHz), off, number(r.Watts), number(r.GFLOPSPerWatt),
 			r.Against, number(r.Speedup), number(r.Low), number(r.High), string(r.Verdict), join(r.Warnings, " "),
-		}); err != nil {
+		})); err != nil {
 			return err
 		}
 	}

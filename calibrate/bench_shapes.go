@@ -100,14 +100,19 @@ func sweep(c *cli.Context, p bench.Pattern) ([]bench.Shape, error) {
 		if i < 0 {
 			return nil, usagef("%s has the dimensions %s, not batch, seq and dim: give --shape", p.Name, strings.Join(p.Dims, ", "))
 		}
-		values := c.Int64Slice(name)
+		values := distinct(c.Int64Slice(name))
+		for _, v := range values {
+			if v < 1 {
+				return nil, usagef("--%s %d: want a number above 0", name, v)
+			}
+		}
 		if len(values) == 0 {
 			values = []int64{axes[i].typical}
 		}
 		var longer []string
 		for _, text := range texts {
 			for _, v := range values {
-				longer = append(longer, fmt.Sprintf("%s%s=%d,", text, name, v))
+				longer = append(longer, fmt.Sprintf("%s %s=%d", text, name, v))
 			}
 		}
 		texts = longer
@@ -121,6 +126,17 @@ func sweep(c *cli.Context, p bench.Pattern) ([]bench.Shape, error) {
 		shapes = append(shapes, s)
 	}
 	return shapes, nil
+}
+
+// distinct are the values in their order, each once.
+func distinct[T comparable](all []T) []T {
+	var kept []T
+	for _, v := range all {
+		if !slices.Contains(kept, v) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 // sizeCatalog lists the named sizes and the values along the axes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -57,10 +58,32 @@ func TestBenchKeepsSupported(t *testing.T) {
 	}
 }
 
+// The time of a kernel of bandwidth is that of one pass over its arrays, however many one execution makes: it, the
+// memory and the rate agree.
+func TestBenchRowOfStream(t *testing.T) {
+	pattern, err := bench.Lookup("stream_copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bytes := range []int64{4096, 1 << 20, 1 << 26} {
+		shape := bench.Shape{{Name: pattern.Dims[0], N: bytes}}
+		chain, err := pattern.Build(shape, bench.Place{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := bench.Case{Chain: chain, DType: schema.FP64, Place: bench.Place{Threads: 1}}
+		r := memoryRow(pattern, shape, c, bench.Measurement{Seconds: []float64{3e-3}})
+		if got := float64(r.MemoryBytes) / r.LatencyMS.Best / 1e6; math.Abs(got/r.Rate-1) > 1e-9 {
+			t.Errorf("%d bytes: %g GB/s in %g ms, which are %g GB/s", bytes, r.Rate, r.LatencyMS.Best, got)
+		}
+	}
+}
+
 // A pair has one time for a side, of which there is no spread: none is printed, nor a column in which nothing stands.
 func TestBenchTableOfPair(t *testing.T) {
-	operation := benchRow{Operation: "relu", LatencyMS: stat.Summarize([]float64{1, 2, 4}, stat.Smaller), Efficiency: 0.5, Class: "good", Ceiling: "L1 add"}
-	pair := benchRow{Operation: "Linear_Bias", LatencyMS: stat.Summarize([]float64{3}, stat.Smaller), Speedup: 1.1, Verdict: schema.Fuse}
+	latency := stat.Summarize([]float64{1, 2, 4}, stat.Smaller)
+	operation := benchRow{Operation: "relu", LatencyMS: &latency, Efficiency: 0.5, Class: "good", Ceiling: "L1 add"}
+	pair := benchRow{Operation: "Linear_Bias", FusedMS: 3, Speedup: 1.1, Verdict: schema.Fuse}
 	for _, c := range []struct {
 		rows      []benchRow
 		has, none []string

@@ -91,7 +91,11 @@ func loadWarned(stderr io.Writer, path string) (*schema.Profile, error) {
 		return nil, err
 	}
 	if n := len(profiles.Validate(data)); n > 0 {
-		fmt.Fprintf(stderr, "calibrate: warning: %s against this profile, see calibrate validate %s\n", plural(n, "finding"), path)
+		findings := plural(n, "finding")
+		if n > profiles.MaxFindings {
+			findings = fmt.Sprintf("more than %d findings", profiles.MaxFindings)
+		}
+		fmt.Fprintf(stderr, "calibrate: warning: %s against this profile, see calibrate validate %s\n", findings, path)
 	}
 	return p, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -82,9 +83,9 @@ func earlier(old *schema.Profile, device int) *bench.Earlier {
 }
 
 // interruptedName is where an interrupted run leaves what it has: never in place of a
-// whole profile.
+// whole profile, nor beside a device or a pipe.
 func interruptedName(output, standard string) string {
-	if profiles.IsStdout(output) {
+	if info, err := os.Stat(output); profiles.IsStdout(output) || err == nil && !info.Mode().IsRegular() {
 		output = standard
 	}
 	return stem(output) + ".interrupted.json"

@@ -53,8 +53,10 @@ func rooflineAction(c *cli.Context) error {
 	if err := positive(c, "threads"); err != nil {
 		return err
 	}
-	if err := profiles.Writable(output); err != nil {
-		return err
+	if c.IsSet("output") { // else it lies beside the profile, which is to be missed first
+		if err := profiles.Writable(output); err != nil {
+			return err
+		}
 	}
 	p, err := loadWarned(c.App.ErrWriter, path)
 	if err != nil {

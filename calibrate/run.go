@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"hwcal/bench"
+	"hwcal/bench/cpu"
 	"hwcal/hwdetect"
 	"hwcal/profiles"
 	"hwcal/schema"
@@ -66,7 +67,7 @@ func runAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	name := c.String("hardware")
+	name := strings.TrimSpace(c.String("hardware"))
 	if name == "" {
 		name = hwdetect.HardwareName(devices)
 	}
@@ -77,6 +78,9 @@ func runAction(c *cli.Context) error {
 	}
 	if err := profiles.Writable(output); err != nil {
 		return err
+	}
+	if check := capped(); check != nil {
+		machine.Host.Preflight = append(machine.Host.Preflight, *check)
 	}
 	p := &schema.Profile{
 		Schema: schema.ID, SchemaVersion: schema.Version,
@@ -114,6 +118,18 @@ func runAction(c *cli.Context) error {
 		return keepInterrupted(p, interruptedName(output, standard))
 	}
 	return finish(c, p, output)
+}
+
+// capped says that the kernels are not the best that the CPU has, which nothing else in a profile does; nil if they are.
+func capped() *schema.Check {
+	limit := os.Getenv(cpu.LimitVariable)
+	if limit == "" {
+		return nil
+	}
+	return &schema.Check{
+		Name: "isa", Status: schema.Warn, CurrentValue: cpu.LimitVariable + "=" + limit, ExpectedValue: "unset",
+		Message: "the instruction set of the kernels is capped: the figures are those of a lesser CPU",
+	}
 }
 
 // runOptions checks the flags before anything is measured.

@@ -149,7 +149,7 @@ func TestHugeAndDeep(t *testing.T) {
 			if all := strings.Join(got, "\n"); !strings.Contains(all, c.want) {
 				t.Errorf("got %.300s, want %s", all, c.want)
 			}
-			if len(got) > maxFindings+1 {
+			if len(got) > MaxFindings+1 {
 				t.Errorf("%d findings", len(got))
 			}
 		})

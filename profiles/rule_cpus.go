@@ -6,8 +6,11 @@ import (
 )
 
 // checkCPUs: the CPUs of the workers are some of those that the process was allowed, each once, and none is in two
-// classes of cores or in two NUMA nodes.
+// classes of cores or in two NUMA nodes. No more memory is available than there is.
 func checkCPUs(c *checker) {
+	if all, free := c.Host.MemoryBytes, c.Host.MemoryAvailableBytes; all > 0 && free > all {
+		c.fail("/host/memory_available_bytes", "more than /host/memory_bytes", fmt.Sprint(free), fmt.Sprintf("at most %d", all))
+	}
 	for at, d := range c.eachDevice() {
 		if d.CPU == nil {
 			continue

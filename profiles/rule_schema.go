@@ -63,7 +63,7 @@ func checkSchema(d *document) []Finding {
 // collect turns the leaves of the validator's tree into findings: the nodes
 // above only say that something below is wrong.
 func (d *document) collect(e *jsonschema.ValidationError, findings *[]Finding) {
-	if len(*findings) > maxFindings {
+	if len(*findings) > MaxFindings {
 		return
 	}
 	add := func(path []string, message, got, want string) {

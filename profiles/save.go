@@ -230,7 +230,7 @@ func Writable(path string) error {
 	}
 	target, err := follow(path)
 	if err != nil {
-		return cause(err)
+		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	f, err := createBeside(filepath.Dir(target), filepath.Base(target), 0o600)
 	if err != nil {

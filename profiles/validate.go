@@ -99,16 +99,16 @@ func validateAt(data []byte, now time.Time) []Finding {
 	return truncate(c.findings)
 }
 
-// maxFindings keeps the report on a profile that is wrong throughout readable.
-const maxFindings = 200
+// MaxFindings keeps the report on a profile that is wrong throughout readable.
+const MaxFindings = 200
 
 func truncate(findings []Finding) []Finding {
-	if len(findings) <= maxFindings {
+	if len(findings) <= MaxFindings {
 		return findings
 	}
-	last := findings[maxFindings-1]
-	return append(findings[:maxFindings:maxFindings], Finding{
-		Rule: ruleLimit, Message: fmt.Sprintf("more than %d findings; the rest is not shown", maxFindings),
+	last := findings[MaxFindings-1]
+	return append(findings[:MaxFindings:MaxFindings], Finding{
+		Rule: ruleLimit, Message: fmt.Sprintf("more than %d findings; the rest is not shown", MaxFindings),
 		Line: last.Line, Column: last.Column,
 	})
 }
@@ -136,7 +136,7 @@ type checker struct {
 
 // fail records a finding with both values.
 func (c *checker) fail(path, message, got, want string) {
-	if len(c.findings) > maxFindings {
+	if len(c.findings) > MaxFindings {
 		return
 	}
 	off, _ := c.doc.find(path)

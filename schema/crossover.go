@@ -4,7 +4,7 @@ package schema
 // where it flips. Shapes between those that the flips need were not measured.
 type Crossover struct {
 	Pattern string           `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
-	Group   string           `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern."`
+	Group   string           `json:"group" jsonschema:"enum=linear,enum=conv,enum=attention,enum=elementwise,enum=network" jsonschema_description:"Group of the pattern."`
 	DType   DType            `json:"dtype"`
 	Threads int              `json:"threads,omitempty" jsonschema:"minimum=1" jsonschema_description:"Number of pinned threads (CPU); absent for a device that is not divided into threads."`
 	Along   []string         `json:"along" jsonschema:"minItems=1" jsonschema_description:"Names of the dimensions that differ between the points; all others are the same."`

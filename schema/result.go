@@ -176,7 +176,7 @@ type NUMAPath struct {
 // of a network.
 type Fusion struct {
 	Pattern        string     `json:"fusion_pattern" jsonschema:"minLength=1" jsonschema_description:"Name of the pattern."`
-	Group          string     `json:"group" jsonschema:"minLength=1" jsonschema_description:"Group of the pattern: linear, conv, attention, elementwise or network."`
+	Group          string     `json:"group" jsonschema:"enum=linear,enum=conv,enum=attention,enum=elementwise,enum=network" jsonschema_description:"Group of the pattern."`
 	Operators      []string   `json:"operators" jsonschema:"minItems=2" jsonschema_description:"Operations of the chain in order."`
 	DType          DType      `json:"dtype"`
 	Implementation string     `json:"implementation" jsonschema:"minLength=1" jsonschema_description:"Fused kernel that was measured, or all of a network's, each once; the unfused side shares its micro-kernel."`

@@ -17,6 +17,10 @@ const (
 	Portable ISA = "portable" // Go
 )
 
+// LimitVariable is the environment variable that caps the instruction set of the kernels, if it is set to the name of a
+// family.
+const LimitVariable = "HWCAL_ISA"
+
 // isaOrder is that in which HWCAL_ISA caps: what stands before the family that it
 // names is hidden.
 var isaOrder = []ISA{AMX, AVX512, AVX2, NEON, Portable}
@@ -24,7 +28,7 @@ var isaOrder = []ISA{AMX, AVX512, AVX2, NEON, Portable}
 // isaLimit is the family that the environment variable HWCAL_ISA names, the first
 // if it is not set.
 func isaLimit() (ISA, error) {
-	limit := ISA(os.Getenv("HWCAL_ISA"))
+	limit := ISA(os.Getenv(LimitVariable))
 	if limit == "" {
 		return isaOrder[0], nil
 	}

@@ -127,7 +127,7 @@ func newBackends(dev schema.Device) (map[cpu.ISA]*cpu.Backend, error) {
 		return nil, err
 	}
 	all := map[cpu.ISA]*cpu.Backend{"": best}
-	const limit = "HWCAL_ISA"
+	const limit = cpu.LimitVariable
 	defer os.Setenv(limit, os.Getenv(limit))
 	for _, isa := range isas {
 		if err := os.Setenv(limit, string(isa)); err != nil {
