@@ -18,9 +18,11 @@ type unmeasured struct{ error }
 func (u unmeasured) Unwrap() error { return u.error }
 
 // measureAll measures the devices of a profile one after the other, and says whether a full run was interrupted.
-// A device that cannot be measured says so, and costs no other its figures; if none can, that is the error.
+// A device that cannot be measured says so, and costs no other its figures; if none can, that is the error. One that cannot
+// be resumed stays interrupted as it was where others were measured before it.
 func measureAll(p *schema.Profile, measure func(i int, dev *schema.Device) ([]schema.Warning, error)) (interrupted bool, err error) {
 	var without []error
+	var refused error
 	for i := range p.Devices {
 		dev := &p.Devices[i]
 		warnings, err := measure(i, dev)
@@ -32,6 +34,8 @@ func measureAll(p *schema.Profile, measure func(i int, dev *schema.Device) ([]sc
 			warnings = []schema.Warning{{Code: schema.Failed, Message: err.Error()}}
 		case p.Metadata.Mode == schema.Full && errors.Is(err, context.Canceled):
 			interrupted = true
+		case errors.Is(err, bench.ErrResume) && i > 0:
+			interrupted, refused = true, errors.Join(refused, err)
 		case err != nil:
 			return false, err
 		}
@@ -43,7 +47,7 @@ func measureAll(p *schema.Profile, measure func(i int, dev *schema.Device) ([]sc
 	if len(without) == len(p.Devices) {
 		return false, errors.Join(without...)
 	}
-	return interrupted, nil
+	return interrupted, refused
 }
 
 // measure calibrates one device. After an interruption the device has what was measured by
@@ -73,6 +77,9 @@ func measure(ctx context.Context, dev *schema.Device, o bench.Options) ([]schema
 		Options: o,
 	}
 	measured, warnings, err := calibrator.Run(ctx)
+	if errors.Is(err, bench.ErrResume) {
+		measured, warnings = o.Resume.Device, o.Resume.Warnings
+	}
 	*dev = measured
 	return warnings, err
 }

@@ -80,6 +80,25 @@ func TestResumeOfSeveralDevices(t *testing.T) {
 	}
 }
 
+// A device that cannot be resumed costs those before it nothing: the profile stays interrupted. If it is the first, nothing is
+// measured.
+func TestResumeRefused(t *testing.T) {
+	for refused, want := range map[int]bool{0: false, 1: true} {
+		p := &schema.Profile{Devices: make([]schema.Device, 3), Metadata: schema.Metadata{Mode: schema.Full}}
+		tried := 0
+		interrupted, err := measureAll(p, func(i int, _ *schema.Device) ([]schema.Warning, error) {
+			tried++
+			if i == refused {
+				return []schema.Warning{{Code: schema.Interrupted}}, bench.ErrResume
+			}
+			return nil, nil
+		})
+		if !errors.Is(err, bench.ErrResume) || interrupted != want || (tried == 3) != want || (len(p.Warnings) == 1) != want {
+			t.Errorf("device %d: %v, interrupted %t, %d tried, warnings %+v", refused, err, interrupted, tried, p.Warnings)
+		}
+	}
+}
+
 // A run on other CPUs, under another name or with other peaks is another one, as whole devices are taken as they were
 // measured.
 func TestResumeOfAnotherRun(t *testing.T) {

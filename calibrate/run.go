@@ -107,15 +107,15 @@ func runAction(c *cli.Context) error {
 		return measure(c.Context, dev, o)
 	})
 	if errors.Is(err, bench.ErrResume) {
-		return usagef("--resume: %s %v", c.String("resume"), err)
+		err = usagef("--resume: %s %v", c.String("resume"), err)
 	}
-	if err != nil {
+	if err != nil && !interrupted {
 		return err
 	}
 	p.Metadata.PeakMemoryBytes = peakMemory()
 	p.Metadata.DurationSeconds += time.Since(begin).Seconds()
 	if interrupted {
-		return keepInterrupted(p, interruptedName(output, standard))
+		return errors.Join(err, keepInterrupted(p, interruptedName(output, standard)))
 	}
 	return finish(c, p, output)
 }
