@@ -16,9 +16,10 @@ import (
 type decode[T float] struct {
 	heads, m, sk, d int // heads of K and V, and queries of each
 	scale           T
-	cuts            int // of the keys of a head
-	repeat          int // steps of a row of the softmax
-	steps           int // of a block, a multiple of repeat
+	cuts            int  // of the keys of a head
+	repeat          int  // steps of a row of the softmax
+	far             bool // K of a worker is not in its L2
+	steps           int  // of a block, a multiple of repeat
 	vec             vecKernels[T]
 	weigh           func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 }
@@ -36,6 +37,7 @@ func newDecode[T float](isa ISA, caches cacheSizes, workers int, s attentionShap
 		scale:  T(1 / math.Sqrt(float64(s.d))),
 		cuts:   workers / gcd(s.heads, workers),
 		repeat: ceilDiv(decodeWidth, 4*s.sq),
+		far:    s.heads*s.sk*s.d*int(unsafe.Sizeof(T(0)))/workers > orElse(caches.L2, typicalCaches.L2),
 		vec:    vecKernelsFor[T](isa),
 		weigh:  weighPortable[T],
 	}
@@ -142,12 +144,12 @@ func (x *decode[T]) scores(buf *decodeScratch[T], q, k []T, n int, s []T, row, s
 	whole := n / 4 * 4
 	if whole > 0 {
 		_, _ = k[whole*x.d-1], s[(x.m-1)*row+(whole/4-1)*step+3]
-		x.vec.dots(x.m, whole, x.d, &q[0], x.d, &k[0], x.d, &s[0], row, step)
+		x.vec.dots(x.m, whole, x.d, &q[0], x.d, &k[0], x.d, &s[0], row, step, x.far)
 	}
 	if whole < n {
 		s = s[whole/4*step:]
 		_ = s[(x.m-1)*row+3]
-		x.vec.dots(x.m, 4, x.d, &q[0], x.d, &x.last(buf, k[whole*x.d:n*x.d])[0], x.d, &s[0], row, step)
+		x.vec.dots(x.m, 4, x.d, &q[0], x.d, &x.last(buf, k[whole*x.d:n*x.d])[0], x.d, &s[0], row, step, x.far)
 	}
 }
 

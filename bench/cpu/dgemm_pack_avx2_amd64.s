@@ -71,7 +71,7 @@ check:
 	RET
 
 // func dgemmSkinnyAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·dgemmSkinnyAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -83,10 +83,13 @@ TEXT ·dgemmSkinnyAVX2(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*4), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*4), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	VMOVUPD    (R11), Y0
@@ -139,7 +142,7 @@ rows:
 	RET
 
 // func dgemmGEMVAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·dgemmGEMVAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -151,10 +154,13 @@ TEXT ·dgemmGEMVAVX2(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*2), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*1), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	VMOVUPD    (R11), Y0

@@ -148,7 +148,7 @@ check:
 	RET
 
 // func dgemmSkinnyAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·dgemmSkinnyAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -160,10 +160,13 @@ TEXT ·dgemmSkinnyAVX512(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*4), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*4), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	MOVQ  $-1, AX
@@ -262,7 +265,7 @@ rows:
 	RET
 
 // func dgemmGEMVAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·dgemmGEMVAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -274,10 +277,13 @@ TEXT ·dgemmGEMVAVX512(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*2), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*1), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	MOVQ  $-1, AX

@@ -13,16 +13,19 @@ DATA quarters<>+56(SB)/8, $0x0000000000000007
 GLOBL quarters<>(SB), RODATA|NOPTR, $64
 
 // func widenBF16AVX512(dst *float32, src *uint16, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DX
-	MOVQ src+8(FP), BX
-	MOVQ ldd+16(FP), SI
-	MOVQ lds+24(FP), DI
-	MOVQ n+40(FP), R8
-	LEAQ (BX)(R8*2), R8
-	MOVQ m+32(FP), R9
-	MOVQ n+40(FP), R10
+	MOVQ    dst+0(FP), DX
+	MOVQ    src+8(FP), BX
+	MOVQ    ldd+16(FP), SI
+	MOVQ    lds+24(FP), DI
+	MOVQ    n+40(FP), R8
+	LEAQ    (BX)(R8*2), R8
+	LEAQ    13312(BX), AX
+	CMPQ    R8, AX
+	CMOVQLT AX, R8
+	MOVQ    m+32(FP), R9
+	MOVQ    n+40(FP), R10
 
 row:
 	MOVQ R10, CX
@@ -34,14 +37,14 @@ several:
 	VPMOVZXWD  (BX)(AX*2), Z0
 	VPSLLD     $0x10, Z0, Z0
 	VMOVUPS    Z0, (DX)(AX*4)
-	PREFETCHT0 (R8)(AX*2)
+	PREFETCHT1 (R8)(AX*2)
 	VPMOVZXWD  32(BX)(AX*2), Z0
 	VPSLLD     $0x10, Z0, Z0
 	VMOVUPS    Z0, 64(DX)(AX*4)
 	VPMOVZXWD  64(BX)(AX*2), Z0
 	VPSLLD     $0x10, Z0, Z0
 	VMOVUPS    Z0, 128(DX)(AX*4)
-	PREFETCHT0 64(R8)(AX*2)
+	PREFETCHT1 64(R8)(AX*2)
 	VPMOVZXWD  96(BX)(AX*2), Z0
 	VPSLLD     $0x10, Z0, Z0
 	VMOVUPS    Z0, 192(DX)(AX*4)
@@ -58,7 +61,7 @@ one:
 	VPMOVZXWD  (BX)(AX*2), Z0
 	VPSLLD     $0x10, Z0, Z0
 	VMOVUPS    Z0, (DX)(AX*4)
-	PREFETCHT0 (R8)(AX*2)
+	PREFETCHT1 (R8)(AX*2)
 	ADDQ       $+16, AX
 	SUBQ       $+16, CX
 	JGE        one
@@ -72,7 +75,7 @@ onedone:
 	VPMOVZXWD.Z (BX)(AX*2), K1, Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     Z0, K1, (DX)(AX*4)
-	PREFETCHT0  (R8)(AX*2)
+	PREFETCHT1  (R8)(AX*2)
 
 next:
 	LEAQ (DX)(SI*4), DX
@@ -84,16 +87,19 @@ next:
 	RET
 
 // func widenFP16AVX512(dst *float32, src *uint16, ldd int, lds int, m int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·widenFP16AVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DX
-	MOVQ src+8(FP), BX
-	MOVQ ldd+16(FP), SI
-	MOVQ lds+24(FP), DI
-	MOVQ n+40(FP), R8
-	LEAQ (BX)(R8*2), R8
-	MOVQ m+32(FP), R9
-	MOVQ n+40(FP), R10
+	MOVQ    dst+0(FP), DX
+	MOVQ    src+8(FP), BX
+	MOVQ    ldd+16(FP), SI
+	MOVQ    lds+24(FP), DI
+	MOVQ    n+40(FP), R8
+	LEAQ    (BX)(R8*2), R8
+	LEAQ    13312(BX), AX
+	CMPQ    R8, AX
+	CMOVQLT AX, R8
+	MOVQ    m+32(FP), R9
+	MOVQ    n+40(FP), R10
 
 row:
 	MOVQ R10, CX
@@ -104,12 +110,12 @@ row:
 several:
 	VCVTPH2PS  (BX)(AX*2), Z0
 	VMOVUPS    Z0, (DX)(AX*4)
-	PREFETCHT0 (R8)(AX*2)
+	PREFETCHT1 (R8)(AX*2)
 	VCVTPH2PS  32(BX)(AX*2), Z0
 	VMOVUPS    Z0, 64(DX)(AX*4)
 	VCVTPH2PS  64(BX)(AX*2), Z0
 	VMOVUPS    Z0, 128(DX)(AX*4)
-	PREFETCHT0 64(R8)(AX*2)
+	PREFETCHT1 64(R8)(AX*2)
 	VCVTPH2PS  96(BX)(AX*2), Z0
 	VMOVUPS    Z0, 192(DX)(AX*4)
 	ADDQ       $+64, AX
@@ -124,7 +130,7 @@ severaldone:
 one:
 	VCVTPH2PS  (BX)(AX*2), Z0
 	VMOVUPS    Z0, (DX)(AX*4)
-	PREFETCHT0 (R8)(AX*2)
+	PREFETCHT1 (R8)(AX*2)
 	ADDQ       $+16, AX
 	SUBQ       $+16, CX
 	JGE        one
@@ -137,7 +143,7 @@ onedone:
 	KMOVD       R11, K1
 	VCVTPH2PS.Z (BX)(AX*2), K1, Z0
 	VMOVUPS     Z0, K1, (DX)(AX*4)
-	PREFETCHT0  (R8)(AX*2)
+	PREFETCHT1  (R8)(AX*2)
 
 next:
 	LEAQ (DX)(SI*4), DX

@@ -16,6 +16,7 @@ func newNarrowDecode(d schema.DType, isa ISA, caches cacheSizes, workers int, s 
 	if err != nil {
 		return nil, err
 	}
+	x.far = false // rows come from L1
 	fit := orElse(caches.L1, typicalCaches.L1) / 4 / (4 * x.d) / 4 * 4
 	return &narrowDecode{x, halfKernelsFor(d, isa), clamp(fit, 4, 4*x.steps)}, nil
 }

@@ -89,7 +89,7 @@ check:
 	RET
 
 // func sgemmSkinnyAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sgemmSkinnyAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -101,10 +101,13 @@ TEXT ·sgemmSkinnyAVX2(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*4), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*4), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	VMOVUPS    (R11), Y0
@@ -157,7 +160,7 @@ rows:
 	RET
 
 // func sgemmGEMVAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sgemmGEMVAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -169,10 +172,13 @@ TEXT ·sgemmGEMVAVX2(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*2), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*1), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	VMOVUPS    (R11), Y0

@@ -236,7 +236,7 @@ check:
 	RET
 
 // func sgemmSkinnyAVX512(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sgemmSkinnyAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -248,10 +248,13 @@ TEXT ·sgemmSkinnyAVX512(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*4), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*4), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	MOVQ  $-1, AX
@@ -350,7 +353,7 @@ rows:
 	RET
 
 // func sgemmGEMVAVX512(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sgemmGEMVAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -362,10 +365,13 @@ TEXT ·sgemmGEMVAVX512(SB), NOSPLIT, $0-64
 	LEAQ (CX)(CX*2), R8
 
 step:
-	MOVQ n+8(FP), R10
-	MOVQ y+48(FP), BX
-	MOVQ DX, R11
-	LEAQ (DX)(CX*2), R15
+	MOVQ    n+8(FP), R10
+	MOVQ    y+48(FP), BX
+	MOVQ    DX, R11
+	LEAQ    (DX)(CX*1), R15
+	LEAQ    13312(DX), AX
+	CMPQ    R15, AX
+	CMOVQLT AX, R15
 
 columns:
 	MOVQ  $-1, AX

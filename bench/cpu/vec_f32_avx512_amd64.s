@@ -13983,9 +13983,9 @@ Hstored:
 	VZEROUPPER
 	RET
 
-// func vecDotsF32AVX512(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int)
+// func vecDotsF32AVX512(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int, far bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecDotsF32AVX512(SB), NOSPLIT, $0-80
+TEXT ·vecDotsF32AVX512(SB), NOSPLIT, $0-81
 	MOVQ ldq+32(FP), AX
 	MOVQ k+40(FP), DX
 	MOVQ ldk+48(FP), BX
@@ -14026,19 +14026,34 @@ several:
 	JLT    severalrest
 
 severalvector:
-	LEAQ        (R11)(BX*1), R13
-	VMOVUPS     (R11), Z16
-	VMOVUPS     (R11)(BX*1), Z17
-	VMOVUPS     (R11)(BX*2), Z18
-	VMOVUPS     (R13)(BX*2), Z19
-	LEAQ        (R11)(BX*8), R13
-	PREFETCHT0  (R13)
-	ADDQ        BX, R13
-	PREFETCHT0  (R13)
-	ADDQ        BX, R13
-	PREFETCHT0  (R13)
-	ADDQ        BX, R13
-	PREFETCHT0  (R13)
+	LEAQ       (R11)(BX*1), R13
+	VMOVUPS    (R11), Z16
+	VMOVUPS    (R11)(BX*1), Z17
+	VMOVUPS    (R11)(BX*2), Z18
+	VMOVUPS    (R13)(BX*2), Z19
+	LEAQ       13312(R11), R13
+	CMPB       far+80(FP), $0x00
+	JNE        severalvectorfetchedfar
+	LEAQ       (R11)(BX*8), R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	JMP        severalvectorfetched
+
+severalvectorfetchedfar:
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+
+severalvectorfetched:
 	MOVQ        R12, R13
 	VMOVUPS     (R13), Z20
 	VFMADD231PS Z16, Z20, Z0
@@ -14069,25 +14084,40 @@ severalvector:
 	JGE         severalvector
 
 severalrest:
-	ADDQ        $+16, CX
-	JZ          severalsum
-	MOVQ        $0x00000001, R13
-	SHLQ        CL, R13
-	DECQ        R13
-	KMOVW       R13, K1
-	LEAQ        (R11)(BX*1), CX
-	VMOVUPS.Z   (R11), K1, Z16
-	VMOVUPS.Z   (R11)(BX*1), K1, Z17
-	VMOVUPS.Z   (R11)(BX*2), K1, Z18
-	VMOVUPS.Z   (CX)(BX*2), K1, Z19
-	LEAQ        (R11)(BX*8), CX
-	PREFETCHT0  (CX)
-	ADDQ        BX, CX
-	PREFETCHT0  (CX)
-	ADDQ        BX, CX
-	PREFETCHT0  (CX)
-	ADDQ        BX, CX
-	PREFETCHT0  (CX)
+	ADDQ       $+16, CX
+	JZ         severalsum
+	MOVQ       $0x00000001, R13
+	SHLQ       CL, R13
+	DECQ       R13
+	KMOVW      R13, K1
+	LEAQ       (R11)(BX*1), CX
+	VMOVUPS.Z  (R11), K1, Z16
+	VMOVUPS.Z  (R11)(BX*1), K1, Z17
+	VMOVUPS.Z  (R11)(BX*2), K1, Z18
+	VMOVUPS.Z  (CX)(BX*2), K1, Z19
+	LEAQ       13312(R11), CX
+	CMPB       far+80(FP), $0x00
+	JNE        severalmaskedfetchedfar
+	LEAQ       (R11)(BX*8), CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	JMP        severalmaskedfetched
+
+severalmaskedfetchedfar:
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+
+severalmaskedfetched:
 	MOVQ        R12, CX
 	VMOVUPS.Z   (CX), K1, Z20
 	VFMADD231PS Z16, Z20, Z0
@@ -14196,19 +14226,34 @@ one:
 	JLT    onerest
 
 onevector:
-	LEAQ        (R11)(BX*1), R13
-	VMOVUPS     (R11), Z4
-	VMOVUPS     (R11)(BX*1), Z5
-	VMOVUPS     (R11)(BX*2), Z6
-	VMOVUPS     (R13)(BX*2), Z7
-	LEAQ        (R11)(BX*8), R13
-	PREFETCHT0  (R13)
-	ADDQ        BX, R13
-	PREFETCHT0  (R13)
-	ADDQ        BX, R13
-	PREFETCHT0  (R13)
-	ADDQ        BX, R13
-	PREFETCHT0  (R13)
+	LEAQ       (R11)(BX*1), R13
+	VMOVUPS    (R11), Z4
+	VMOVUPS    (R11)(BX*1), Z5
+	VMOVUPS    (R11)(BX*2), Z6
+	VMOVUPS    (R13)(BX*2), Z7
+	LEAQ       13312(R11), R13
+	CMPB       far+80(FP), $0x00
+	JNE        onevectorfetchedfar
+	LEAQ       (R11)(BX*8), R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	JMP        onevectorfetched
+
+onevectorfetchedfar:
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+
+onevectorfetched:
 	MOVQ        R12, R13
 	VMOVUPS     (R13), Z8
 	VFMADD231PS Z4, Z8, Z0
@@ -14221,25 +14266,40 @@ onevector:
 	JGE         onevector
 
 onerest:
-	ADDQ        $+16, CX
-	JZ          onesum
-	MOVQ        $0x00000001, R13
-	SHLQ        CL, R13
-	DECQ        R13
-	KMOVW       R13, K1
-	LEAQ        (R11)(BX*1), CX
-	VMOVUPS.Z   (R11), K1, Z4
-	VMOVUPS.Z   (R11)(BX*1), K1, Z5
-	VMOVUPS.Z   (R11)(BX*2), K1, Z6
-	VMOVUPS.Z   (CX)(BX*2), K1, Z7
-	LEAQ        (R11)(BX*8), CX
-	PREFETCHT0  (CX)
-	ADDQ        BX, CX
-	PREFETCHT0  (CX)
-	ADDQ        BX, CX
-	PREFETCHT0  (CX)
-	ADDQ        BX, CX
-	PREFETCHT0  (CX)
+	ADDQ       $+16, CX
+	JZ         onesum
+	MOVQ       $0x00000001, R13
+	SHLQ       CL, R13
+	DECQ       R13
+	KMOVW      R13, K1
+	LEAQ       (R11)(BX*1), CX
+	VMOVUPS.Z  (R11), K1, Z4
+	VMOVUPS.Z  (R11)(BX*1), K1, Z5
+	VMOVUPS.Z  (R11)(BX*2), K1, Z6
+	VMOVUPS.Z  (CX)(BX*2), K1, Z7
+	LEAQ       13312(R11), CX
+	CMPB       far+80(FP), $0x00
+	JNE        onemaskedfetchedfar
+	LEAQ       (R11)(BX*8), CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	JMP        onemaskedfetched
+
+onemaskedfetchedfar:
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+
+onemaskedfetched:
 	MOVQ        R12, CX
 	VMOVUPS.Z   (CX), K1, Z8
 	VFMADD231PS Z4, Z8, Z0

@@ -14839,9 +14839,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int)
+// func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int, far bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·vecDotsF64AVX2(SB), NOSPLIT, $0-80
+TEXT ·vecDotsF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ ldq+32(FP), AX
 	MOVQ k+40(FP), CX
 	MOVQ ldk+48(FP), DX
@@ -14874,19 +14874,34 @@ several:
 	JLT    severalrest
 
 severalvector:
-	LEAQ        (R10)(DX*1), R13
-	VMOVUPD     (R10), Y8
-	VMOVUPD     (R10)(DX*1), Y9
-	VMOVUPD     (R10)(DX*2), Y10
-	VMOVUPD     (R13)(DX*2), Y11
-	LEAQ        (R10)(DX*8), R13
-	PREFETCHT0  (R13)
-	ADDQ        DX, R13
-	PREFETCHT0  (R13)
-	ADDQ        DX, R13
-	PREFETCHT0  (R13)
-	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	LEAQ       (R10)(DX*1), R13
+	VMOVUPD    (R10), Y8
+	VMOVUPD    (R10)(DX*1), Y9
+	VMOVUPD    (R10)(DX*2), Y10
+	VMOVUPD    (R13)(DX*2), Y11
+	LEAQ       13312(R10), R13
+	CMPB       far+80(FP), $0x00
+	JNE        severalvectorfetchedfar
+	LEAQ       (R10)(DX*8), R13
+	PREFETCHT0 (R13)
+	ADDQ       DX, R13
+	PREFETCHT0 (R13)
+	ADDQ       DX, R13
+	PREFETCHT0 (R13)
+	ADDQ       DX, R13
+	PREFETCHT0 (R13)
+	JMP        severalvectorfetched
+
+severalvectorfetchedfar:
+	PREFETCHT1 (R13)
+	ADDQ       DX, R13
+	PREFETCHT1 (R13)
+	ADDQ       DX, R13
+	PREFETCHT1 (R13)
+	ADDQ       DX, R13
+	PREFETCHT1 (R13)
+
+severalvectorfetched:
 	MOVQ        R11, R13
 	VMOVUPD     (R13), Y12
 	VFMADD231PD Y8, Y12, Y0
@@ -14905,25 +14920,40 @@ severalvector:
 	JGE         severalvector
 
 severalrest:
-	ADDQ        $+4, R12
-	JZ          severalsum
-	LEAQ        vecMaskf64avx2<>+32(SB), R13
-	SHLQ        $0x03, R12
-	SUBQ        R12, R13
-	VMOVUPS     (R13), Y8
-	LEAQ        (R10)(DX*1), R12
-	VMASKMOVPD  (R10), Y8, Y9
-	VMASKMOVPD  (R10)(DX*1), Y8, Y10
-	VMASKMOVPD  (R10)(DX*2), Y8, Y11
-	VMASKMOVPD  (R12)(DX*2), Y8, Y12
-	LEAQ        (R10)(DX*8), R12
-	PREFETCHT0  (R12)
-	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	ADDQ       $+4, R12
+	JZ         severalsum
+	LEAQ       vecMaskf64avx2<>+32(SB), R13
+	SHLQ       $0x03, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y8
+	LEAQ       (R10)(DX*1), R12
+	VMASKMOVPD (R10), Y8, Y9
+	VMASKMOVPD (R10)(DX*1), Y8, Y10
+	VMASKMOVPD (R10)(DX*2), Y8, Y11
+	VMASKMOVPD (R12)(DX*2), Y8, Y12
+	LEAQ       13312(R10), R12
+	CMPB       far+80(FP), $0x00
+	JNE        severalmaskedfetchedfar
+	LEAQ       (R10)(DX*8), R12
+	PREFETCHT0 (R12)
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	JMP        severalmaskedfetched
+
+severalmaskedfetchedfar:
+	PREFETCHT1 (R12)
+	ADDQ       DX, R12
+	PREFETCHT1 (R12)
+	ADDQ       DX, R12
+	PREFETCHT1 (R12)
+	ADDQ       DX, R12
+	PREFETCHT1 (R12)
+
+severalmaskedfetched:
 	MOVQ        R11, R10
 	VMASKMOVPD  (R10), Y8, Y13
 	VFMADD231PD Y9, Y13, Y0
@@ -14980,19 +15010,34 @@ one:
 	JLT    onerest
 
 onevector:
-	LEAQ        (R10)(DX*1), R13
-	VMOVUPD     (R10), Y4
-	VMOVUPD     (R10)(DX*1), Y5
-	VMOVUPD     (R10)(DX*2), Y6
-	VMOVUPD     (R13)(DX*2), Y7
-	LEAQ        (R10)(DX*8), R13
-	PREFETCHT0  (R13)
-	ADDQ        DX, R13
-	PREFETCHT0  (R13)
-	ADDQ        DX, R13
-	PREFETCHT0  (R13)
-	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	LEAQ       (R10)(DX*1), R13
+	VMOVUPD    (R10), Y4
+	VMOVUPD    (R10)(DX*1), Y5
+	VMOVUPD    (R10)(DX*2), Y6
+	VMOVUPD    (R13)(DX*2), Y7
+	LEAQ       13312(R10), R13
+	CMPB       far+80(FP), $0x00
+	JNE        onevectorfetchedfar
+	LEAQ       (R10)(DX*8), R13
+	PREFETCHT0 (R13)
+	ADDQ       DX, R13
+	PREFETCHT0 (R13)
+	ADDQ       DX, R13
+	PREFETCHT0 (R13)
+	ADDQ       DX, R13
+	PREFETCHT0 (R13)
+	JMP        onevectorfetched
+
+onevectorfetchedfar:
+	PREFETCHT1 (R13)
+	ADDQ       DX, R13
+	PREFETCHT1 (R13)
+	ADDQ       DX, R13
+	PREFETCHT1 (R13)
+	ADDQ       DX, R13
+	PREFETCHT1 (R13)
+
+onevectorfetched:
 	MOVQ        R11, R13
 	VMOVUPD     (R13), Y8
 	VFMADD231PD Y4, Y8, Y0
@@ -15005,25 +15050,40 @@ onevector:
 	JGE         onevector
 
 onerest:
-	ADDQ        $+4, R12
-	JZ          onesum
-	LEAQ        vecMaskf64avx2<>+32(SB), R13
-	SHLQ        $0x03, R12
-	SUBQ        R12, R13
-	VMOVUPS     (R13), Y4
-	LEAQ        (R10)(DX*1), R12
-	VMASKMOVPD  (R10), Y4, Y5
-	VMASKMOVPD  (R10)(DX*1), Y4, Y6
-	VMASKMOVPD  (R10)(DX*2), Y4, Y7
-	VMASKMOVPD  (R12)(DX*2), Y4, Y8
-	LEAQ        (R10)(DX*8), R12
-	PREFETCHT0  (R12)
-	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	ADDQ       $+4, R12
+	JZ         onesum
+	LEAQ       vecMaskf64avx2<>+32(SB), R13
+	SHLQ       $0x03, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y4
+	LEAQ       (R10)(DX*1), R12
+	VMASKMOVPD (R10), Y4, Y5
+	VMASKMOVPD (R10)(DX*1), Y4, Y6
+	VMASKMOVPD (R10)(DX*2), Y4, Y7
+	VMASKMOVPD (R12)(DX*2), Y4, Y8
+	LEAQ       13312(R10), R12
+	CMPB       far+80(FP), $0x00
+	JNE        onemaskedfetchedfar
+	LEAQ       (R10)(DX*8), R12
+	PREFETCHT0 (R12)
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	JMP        onemaskedfetched
+
+onemaskedfetchedfar:
+	PREFETCHT1 (R12)
+	ADDQ       DX, R12
+	PREFETCHT1 (R12)
+	ADDQ       DX, R12
+	PREFETCHT1 (R12)
+	ADDQ       DX, R12
+	PREFETCHT1 (R12)
+
+onemaskedfetched:
 	MOVQ        R11, R10
 	VMASKMOVPD  (R10), Y4, Y4
 	VFMADD231PD Y5, Y4, Y0

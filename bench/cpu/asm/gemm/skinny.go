@@ -57,8 +57,11 @@ func (t target) skinny(c *build.Context, name string, skinnyRows int) {
 	c.Load(c.Param("n"), cols)
 	c.Load(c.Param("y"), y)
 	c.MOVQ(b, at)
-	// Four rows further or, where one is a step and may be short, two.
-	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(max(skinnyRows, 2))}, ahead)
+	// Four rows further, or where they are short as far as memory wants it.
+	c.LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(skinnyRows)}, ahead)
+	c.LEAQ(Mem{Base: b, Disp: simd.MatrixDistance}, temp)
+	c.CMPQ(ahead, temp)
+	c.CMOVQLT(temp, ahead)
 	c.Label("columns")
 	if t.masked() {
 		// Bits for the columns that are left, a vector's worth in each mask.

@@ -65,20 +65,24 @@ func (x *matrix) putFP16(v reg.VecVirtual, mask reg.Register, to Mem) {
 	}
 }
 
-// widen writes dst[i*ldd+j] = src[i*lds+j]. It fetches as many elements behind: what is
-// widened is worked on in L1 next, and meanwhile memory would have nothing to do.
+// widen writes dst[i*ldd+j] = src[i*lds+j]. It fetches as many elements behind, or what is as far as memory wants it: what
+// is widened is worked on in L1 next, and meanwhile memory would have nothing to do.
 func widen(c *build.Context, name string, convert widening) {
 	x := newMatrix(c, simd.AVX512, "widen"+name, "func(dst *float32, src *uint16, ldd, lds, m, n int)", Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
 	behind := x.load("n")
 	x.LEAQ(Mem{Base: src, Index: behind, Scale: 2}, behind)
+	far := x.GP64()
+	x.LEAQ(Mem{Base: src, Disp: simd.MatrixDistance}, far)
+	x.CMPQ(behind, far)
+	x.CMOVQLT(far, behind)
 	x.walk(4, func(count int, mask reg.Register) {
 		for u := range count {
 			v := x.vector()
 			convert(x, x.of(src, 2, u), mask, v)
 			x.put(v, mask, x.of(dst, 4, u))
 			if u%2 == 0 { // two vectors fill a line
-				x.PREFETCHT0(x.of(behind, 2, u))
+				x.PREFETCHT1(x.of(behind, 2, u))
 			}
 		}
 	}, func() {

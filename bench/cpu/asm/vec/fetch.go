@@ -11,11 +11,6 @@ import (
 // blocksOf.
 const fetchDistance = 2048
 
-// matrixDistance is that of what is read once, a matrix in memory: as much as a core reads in the latency of memory, and
-// again. Neither it nor twice as much are whole pages, see simd.FarDistance: a Zen 4 ran softmax at 38 GB/s with 8192 and
-// rows of 4096, and runs it at 45.
-const matrixDistance = 13312
-
 // fetchFar fetches a line for a kernel that memory binds, into L2. On its way to L1 a line holds one of
 // few buffers all the time, for which loads that find theirs in L2 then wait: layer norm ran at 23 GB/s so on a
 // Zen 4 with rows of 2048, and runs at 44, and at 24 on a Sapphire Rapids with rows of 4096, and runs at 26.

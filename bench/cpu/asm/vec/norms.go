@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // norms pass over rows twice: for their sums and for their results. While the result of one is
@@ -127,7 +129,7 @@ func (k *norm) rows() {
 func (k *norm) fetchBehind(nt bool) func(count int) {
 	distance, fetch := fetchDistance, func(m operand.Mem) { k.PREFETCHT0(m) }
 	if nt {
-		distance, fetch = matrixDistance, k.fetchFar
+		distance, fetch = simd.MatrixDistance, k.fetchFar
 	}
 	behind := k.GP64()
 	k.LEAQ(operand.Mem{Base: k.next, Index: k.lds, Scale: 1}, behind)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // accumulators is the number of independent partial results of a reduction.
@@ -211,7 +213,7 @@ func (g *gen) rowDistance() {
 			g.JEQ(operand.LabelRef("unfetched"))
 		}
 		for _, p := range []reg.GPVirtual{src, y} {
-			g.fetchLines(p, at, matrixDistance, count)
+			g.fetchLines(p, at, simd.MatrixDistance, count)
 		}
 		if near {
 			g.Label("unfetched")
@@ -259,7 +261,7 @@ func (g *gen) rowExpSums() {
 	g.op("VMUL", g.num(math.Log2E), largest, scaled)
 	g.set(lowest, highest)
 	g.LEAQ(operand.Mem{Base: src, Index: lds, Scale: 1}, next)
-	g.LEAQ(operand.Mem{Base: next, Disp: 2 * matrixDistance}, far)
+	g.LEAQ(operand.Mem{Base: next, Disp: 2 * simd.MatrixDistance}, far)
 	g.DECQ(m)
 	g.CMOVQEQ(src, next)
 	acc := g.accumulate(g.num(0))

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // softmax passes over each row three times: the maximum, of src or of src + y; the exponentials of the
@@ -102,7 +104,7 @@ func (k *softmax) turn() {
 	k.MOVQ(k.nextY, k.y)
 	k.advance(k.next, "lds")
 	k.advance(k.nextY, "ldy")
-	k.LEAQ(operand.Mem{Base: k.next, Disp: 2 * matrixDistance}, k.far)
+	k.LEAQ(operand.Mem{Base: k.next, Disp: 2 * simd.MatrixDistance}, k.far)
 	k.CMPQ(k.argument("m"), operand.U8(1))
 	k.CMOVQEQ(k.src, k.next)
 	k.CMOVQEQ(k.y, k.nextY)
