@@ -47,9 +47,9 @@ func (b *benchRun) controls() error {
 // effectPart is the N of a share of 1/N: of N executions one side does one more. An effect below the one that
 // matters is none to decide.
 func effectPart(share float64) (int, error) {
-	const most = schema.VerdictFactor - 1
-	if !(share > most && share <= 1) {
-		return 0, fmt.Errorf("want a share above %.2g, from where on it matters, up to 1", most)
+	const least = schema.VerdictFactor - 1
+	if !(share > least && share <= 1) {
+		return 0, fmt.Errorf("want a share above %.2g, from where on it matters, up to 1", least)
 	}
 	part := math.Round(1 / share)
 	if math.Abs(part*share-1) > 0.005 { // as it may have been typed with three digits
