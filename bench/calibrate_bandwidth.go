@@ -270,7 +270,7 @@ func (c *Calibrator) bandwidthAt(level schema.Level, pattern string, threads int
 }
 
 // addBandwidth holds an entry against its bounds and adds it. Of two of a working set, as a point of the curve and a level,
-// or a level that was measured again, the undisturbed one counts, unless the other is faster: see computed.add.
+// or a level that was measured again, the undisturbed one counts, unless the other refutes it.
 func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	at := c.bandwidthAt(e.Level, e.Pattern, e.Threads, e.WorkingSetBytes)
 	if at >= 0 {
@@ -280,8 +280,7 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 		if is {
 			calm, other, codes = old, e, m.Warnings
 		}
-		faster := other.GBps.Best > (1+clockTolerance)*calm.GBps.Best && !hasAny(codes, schema.WorkersApart)
-		if was == is || is != faster {
+		if was == is || is != refutes(other.GBps.Best, codes, calm.GBps.Best) {
 			return
 		}
 	}

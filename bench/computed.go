@@ -61,16 +61,20 @@ func (c *Calibrator) disturbedComputed(i int) disturbance {
 	}
 }
 
-// add pools the samples of two measurements, or takes those of the undisturbed one. What a disturbed one shows to be
-// possible holds all the same: an "undisturbed" one that is slower was disturbed unseen. Workers that are apart, each with
-// a cache to itself, may be faster than they are at other times.
+// refutes says that a disturbed measurement shows a rate to be possible below which an "undisturbed" one was disturbed
+// unseen. Workers that are apart, each with a cache to itself, may be faster than they are at other times.
+func refutes(disturbed float64, warnings []schema.Code, calm float64) bool {
+	return disturbed > (1+clockTolerance)*calm && !hasAny(warnings, schema.WorkersApart)
+}
+
+// add pools the samples of two measurements, or takes those of the undisturbed one that the other does not refute.
 func (o *computed) add(m computed) {
 	if o.disturbed() != m.disturbed() {
 		calm, other := *o, m
 		if o.disturbed() {
 			calm, other = m, *o
 		}
-		if hasAny(other.Warnings, schema.WorkersApart) || slices.Min(calm.Seconds) <= (1+clockTolerance)*slices.Min(other.Seconds) {
+		if !refutes(1/slices.Min(other.Seconds), other.Warnings, 1/slices.Min(calm.Seconds)) {
 			*o = calm
 			return
 		}

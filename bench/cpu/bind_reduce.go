@@ -200,7 +200,7 @@ func (x *colReduction[S, T]) reduce(w *worker) {
 	x.down(to, src, ceilDiv(len(src), x.n))
 }
 
-// end joins the worker's columns of all rows. They are all workers' room: others have read what was there.
+// end joins the worker's columns of all rows, in those of the first partial result, which nobody else reads.
 func (x *colReduction[S, T]) end(w *worker, dst []S) {
 	p := x.columns[w.id]
 	x.stored.results(dst[p.lo:p.hi], x.partial[0][p.lo:p.hi], func(to []T) {
