@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math"
-	"unsafe"
 
 	"hwcal/bench"
 )
@@ -14,27 +13,10 @@ func init() {
 	registerNarrow("global_average_pool", bindReduceRows[uint16, float32](bench.ReduceMean), nil)
 }
 
-// maxTapsKernel writes dst[i*ldd+j] = max over t of src[i*lds+offsets[t]+j] for i < m and j < n.
-type maxTapsKernel[T float] func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int)
-
-// maxTapsByRows raises all rows to one tap after the other.
-func maxTapsByRows[T float](isa ISA) maxTapsKernel[T] {
-	k := vecKernelsFor[T](isa)
-	return func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int) {
-		for t, tap := range unsafe.Slice(offsets, taps) {
-			if t == 0 {
-				k.copy(dst, at(src, tap), nil, ldd, lds, 0, m, n, 0, 0, cached)
-				continue
-			}
-			k.max(dst, dst, at(src, tap), ldd, ldd, lds, m, n, 0, 0, cached)
-		}
-	}
-}
-
 // maxPool is the plan of the largest pixel of each window.
 type maxPool[T float] struct {
 	windows[T]
-	largest maxTapsKernel[T]
+	largest func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int)
 }
 
 func newMaxPool[T float](ws *workspace, op bench.Op) (*maxPool[T], error) {
@@ -46,7 +28,7 @@ func newMaxPool[T float](ws *workspace, op bench.Op) (*maxPool[T], error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return &maxPool[T]{newWindows(ws.isa, ws.caches, s, T(math.Inf(-1))), newMaxTapsKernel[T](ws.isa)}, nil
+	return &maxPool[T]{newWindows(ws.isa, ws.caches, s, T(math.Inf(-1))), vecKernelsFor[T](ws.isa).maxTaps}, nil
 }
 
 // rows computes the output rows [p0, p1) of a plane.

@@ -25,31 +25,6 @@ func newTapsKernel[T float](isa ISA) tapsKernel[T] {
 	return k.(tapsKernel[T])
 }
 
-// newMaxTapsKernel picks the kernel of one family.
-func newMaxTapsKernel[T float](isa ISA) maxTapsKernel[T] {
-	var k any
-	switch any(T(0)).(type) {
-	case float32:
-		switch isa {
-		case AVX512:
-			k = maxTapsKernel[float32](vecMaxTapsF32AVX512)
-		case AVX2:
-			k = maxTapsKernel[float32](vecMaxTapsF32AVX2)
-		}
-	case float64:
-		switch isa {
-		case AVX512:
-			k = maxTapsKernel[float64](vecMaxTapsF64AVX512)
-		case AVX2:
-			k = maxTapsKernel[float64](vecMaxTapsF64AVX2)
-		}
-	}
-	if k == nil {
-		return maxTapsByRows[T](isa)
-	}
-	return k.(maxTapsKernel[T])
-}
-
 // newPlanesKernel is nil where there is none.
 func newPlanesKernel[T float](isa ISA, stride int) planesKernel[T] {
 	if stride > 2 {
@@ -138,15 +113,3 @@ func vecTapsF32AVX2(dst, src *float32, ldd, lds, m, n int, offsets *int, weights
 
 //go:noescape
 func vecTapsF64AVX2(dst, src *float64, ldd, lds, m, n int, offsets *int, weights *float64, taps int, bias, floor float64)
-
-//go:noescape
-func vecMaxTapsF32AVX512(dst, src *float32, ldd, lds, m, n int, offsets *int, taps int)
-
-//go:noescape
-func vecMaxTapsF32AVX2(dst, src *float32, ldd, lds, m, n int, offsets *int, taps int)
-
-//go:noescape
-func vecMaxTapsF64AVX512(dst, src *float64, ldd, lds, m, n int, offsets *int, taps int)
-
-//go:noescape
-func vecMaxTapsF64AVX2(dst, src *float64, ldd, lds, m, n int, offsets *int, taps int)

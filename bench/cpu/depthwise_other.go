@@ -4,8 +4,6 @@ package cpu
 
 func newTapsKernel[T float](ISA) tapsKernel[T] { return tapsPortable[T] }
 
-func newMaxTapsKernel[T float](isa ISA) maxTapsKernel[T] { return maxTapsByRows[T](isa) }
-
 func newPlanesKernel[T float](ISA, int) planesKernel[T] { return nil }
 
 func newWholePlanes[T float](ISA, int, int) (planesKernel[T], int) { return nil, 0 }

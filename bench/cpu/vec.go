@@ -129,6 +129,9 @@ type vecKernels[T float] struct {
 	// copyColumns writes dst[i*n+j] = src[i*lds+j] for i < m and j < n, where n elements
 	// are two vectors at most.
 	copyColumns func(dst, src *T, lds, m, n int)
+	// maxTaps writes dst[i*ldd+j] = max over t of src[i*lds+offsets[t]+j] for i < m and j < n. It may read whole
+	// vectors of src.
+	maxTaps func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int)
 	// transpose is for m and n that are multiples of squareOf the instruction set.
 	transpose transposition[T]
 	// transposeHalves is that of numbers of 16 bits, whatever they are, in the table of fp32.

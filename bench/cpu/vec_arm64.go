@@ -42,6 +42,7 @@ func vecAssembly[T float](isa ISA) (vecKernels[T], bool) {
 	k.exp, k.erf, k.tanh, k.gelu, k.geluTanh, k.silu, k.sigmoid = m.exp, m.erf, m.tanh, m.gelu, m.geluTanh, m.silu, m.sigmoid
 	k.addGelu, k.addSilu, k.siluMul = m.addGelu, m.addSilu, m.siluMul
 	k.addGeluDropout = addGeluThenDropout(k.addGelu, k.dropout)
+	k.maxTaps = maxTapsByRows(k.copy, m.max)
 	k.affineRows = func(dst, src, a, b *T, ldd, lds, rows, n int, nt nontemporal) {
 		for i := range rows {
 			m.affine(at(dst, i*ldd), at(src, i*lds), nil, n, n, n, 1, n, *at(a, i), *at(b, i), nt)

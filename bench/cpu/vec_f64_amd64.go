@@ -271,3 +271,9 @@ func vecRMSNormF64AVX512(dst, src, gamma *float64, ldd, lds, m, n int, eps float
 
 //go:noescape
 func vecRMSNormF64AVX2(dst, src, gamma *float64, ldd, lds, m, n int, eps float64, nt nontemporal)
+
+//go:noescape
+func vecMaxTapsF64AVX512(dst, src *float64, ldd, lds, m, n int, offsets *int, taps int)
+
+//go:noescape
+func vecMaxTapsF64AVX2(dst, src *float64, ldd, lds, m, n int, offsets *int, taps int)

@@ -50,6 +50,7 @@ func vecPortable[T float]() vecKernels[T] {
 		colExpSum:       colExpSumPortable[T],
 		dots:            dotsPortable[T],
 		copyColumns:     copyColumnsPortable[T],
+		maxTaps:         maxTapsByRows(rows(copyRow[T]), rows(maxRow[T])),
 		gatherRows:      gatherRowsPortable[T],
 		transpose:       transposeSquaresPortable[T],
 		transposeHalves: transposeSquaresPortable[uint16],

@@ -364,3 +364,23 @@ func vecTransposeHalvesF32AVX512(dst, src, next *uint16, ldd, lds, m, n int, nt 
 //
 //go:noescape
 func vecTransposeHalvesF32AVX2(dst, src, next *uint16, ldd, lds, m, n int, nt nontemporal)
+
+// vecMaxTapsF32AVX512, for n elements of each row, and whole vectors of src:
+//
+//	for i := range m {
+//		for j := range n {
+//			for t := range taps {
+//				dst[i*ldd+j] = max(dst[i*ldd+j], src[i*lds+offsets[t]+j])
+//			}
+//		}
+//	}
+//
+// with dst as -Inf before.
+//
+//go:noescape
+func vecMaxTapsF32AVX512(dst, src *float32, ldd, lds, m, n int, offsets *int, taps int)
+
+// vecMaxTapsF32AVX2 is the same loop.
+//
+//go:noescape
+func vecMaxTapsF32AVX2(dst, src *float32, ldd, lds, m, n int, offsets *int, taps int)

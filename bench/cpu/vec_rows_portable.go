@@ -207,3 +207,16 @@ func rmsNormPortable[T float](dst, src, gamma *T, ldd, lds, m, n int, eps T, _ n
 		}
 	}
 }
+
+// maxTapsByRows raises all rows to one tap after the other.
+func maxTapsByRows[T float](copyRows, maxRows mapKernel[T, T]) func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int) {
+	return func(dst, src *T, ldd, lds, m, n int, offsets *int, taps int) {
+		for t, tap := range unsafe.Slice(offsets, taps) {
+			if t == 0 {
+				copyRows(dst, at(src, tap), nil, ldd, lds, 0, m, n, 0, 0, cached)
+				continue
+			}
+			maxRows(dst, dst, at(src, tap), ldd, ldd, lds, m, n, 0, 0, cached)
+		}
+	}
+}
