@@ -10,13 +10,12 @@ import (
 	"hwcal/schema"
 )
 
-// fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of
-// each, and the others, one way after the other. The first shape of every pattern in the main type comes before its
-// other shapes, and these before other types. Of a CPU that computes in many types a default run has no
-// time for all: what is no typical shape comes last, except in the main type. A full run has all ways of the typical
-// shapes first, and of a user's own, and leaves for later the others, of which there are so many that a slow machine has
-// no time for them.
-func (c *Calibrator) fusionSteps() (first, others []step) {
+// fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of each in the main type, in
+// which the first shape of every pattern comes before its other shapes; then in other types; and the other ways, one
+// after the other. Of a device that computes in many types a default run has no time for all: what is no typical shape
+// comes last, except in the main type. A full run has all ways of the typical shapes before others, and of a user's own,
+// and leaves for later the others, of which there are so many that a slow machine has no time for them.
+func (c *Calibrator) fusionSteps() (main, typed, others []step) {
 	var byRank [3][]step
 	var byWay [4][]step // those that are left for later
 	full := c.Options.Mode == schema.Full
@@ -45,11 +44,11 @@ func (c *Calibrator) fusionSteps() (first, others []step) {
 			}
 		}
 	}
-	first, ways := slices.Concat(byRank[:]...), slices.Concat(byWay[1], byWay[2], byWay[3])
+	main, typed, others = slices.Concat(byRank[:2]...), byRank[2], slices.Concat(byWay[1:]...)
 	if full {
-		return append(first, ways...), byWay[0]
+		return main, append(typed, others...), byWay[0]
 	}
-	return first, append(ways, byWay[0]...)
+	return main, typed, append(others, byWay[0]...)
 }
 
 func pairLabel(pattern string, d schema.DType, shape string, w way) string {

@@ -196,7 +196,7 @@ func (c *Calibrator) abandon(steps []step, err error) {
 // plan lists the steps. What a run can best go without comes last, as that is what a slow or
 // busy machine has no time for.
 func (c *Calibrator) plan() []step {
-	pairs, otherPairs := c.fusionSteps()
+	pairs, typed, otherPairs := c.fusionSteps()
 	operations, sweep := c.operationSteps()
 	steps := c.idleSteps()
 	// The register peak bounds all else: it is measured five times, and what the
@@ -218,6 +218,7 @@ func (c *Calibrator) plan() []step {
 	steps = append(steps, operations...)
 	steps = append(steps, c.matmulSteps(true)...)
 	steps = append(steps, c.peakSteps(c.places())...)
+	steps = append(steps, typed...)
 	extras := spread(sweep, otherPairs)
 	for i := range extras {
 		extras[i].extra = true

@@ -142,7 +142,7 @@ func TestOwnShapesAreNotLeftForLater(t *testing.T) {
 	}
 	c := fakeCalibrator(newFake(), schema.Full)
 	c.Options.Patterns = []Pattern{own}
-	if _, others := c.fusionSteps(); len(others) > 0 {
+	if _, _, others := c.fusionSteps(); len(others) > 0 {
 		t.Errorf("%d steps are left for later", len(others))
 	}
 }

@@ -29,10 +29,7 @@ func init() {
 	}
 }
 
-const (
-	elementwiseThreads = 256 // of a block
-	elementwiseVectors = 2   // of a thread: `each` in elementwise.cu
-)
+const elementwiseThreads = 256 // of a block
 
 // bindElementwise is one kernel for all operations of a chain, over the elements as they lie in
 // memory.
@@ -80,13 +77,13 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(c[0].In[1].Elems())))
 		args = append(args, ws.dropoutArgs(c[2])...)
 	}
-	grid := linear(x.Elems(), elementwiseThreads, elementwiseVectors*ws.vector(x))
+	grid := linear(x.Elems(), elementwiseThreads, ws.vector(x))
 	return ws.ours("elementwise", name, grid, args...)
 }
 
 func bindSet(ws *workspace, c bench.Chain) (*kernel, error) {
 	y := c[0].Out
-	grid := linear(y.Elems(), elementwiseThreads, elementwiseVectors*ws.vector(y))
+	grid := linear(y.Elems(), elementwiseThreads, ws.vector(y))
 	return ws.ours("elementwise", "set", grid, ws.pointer(y), Long(y.Elems()), ws.scalar(c[0].Params.(bench.SetParams).Value))
 }
 

@@ -1,6 +1,9 @@
 package cuda
 
-import "hwcal/bench"
+import (
+	"hwcal/bench"
+	"hwcal/schema"
+)
 
 func init() {
 	register("transpose", entry{provider: own, dtypes: floats, bind: bindTranspose})
@@ -10,11 +13,18 @@ func init() {
 }
 
 func bindTranspose(ws *workspace, c bench.Chain) (*kernel, error) {
-	const side = 32 // as in moves.cu
+	const threads = 256 // as in moves.cu
+	side := int64(64)
+	if ws.dtype == schema.FP64 {
+		side = 32
+	}
 	x := c[0].In[0]
-	tiles := divideUp(x.Dims[0], side) * divideUp(x.Dims[1], side)
-	return ws.ours("moves", "transpose", Grid{Blocks: [3]int{int(tiles)}, Threads: [3]int{side, 8}},
-		ws.pointer(c[0].Out), ws.pointer(x), Int(int(x.Dims[0])), Int(int(x.Dims[1])))
+	m, n, name := x.Dims[0], x.Dims[1], "transpose"
+	if vector := int64(ws.vector(x)); m%vector != 0 || n%vector != 0 {
+		name = "transpose_single"
+	}
+	return ws.ours("moves", name, Grid{Blocks: [3]int{int(divideUp(m, side) * divideUp(n, side))}, Threads: [3]int{threads}},
+		ws.pointer(c[0].Out), ws.pointer(x), Int(int(m)), Int(int(n)))
 }
 
 func bindConcat(ws *workspace, c bench.Chain) (*kernel, error) {

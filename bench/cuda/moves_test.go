@@ -9,7 +9,7 @@ import (
 func TestMoves(t *testing.T) { verifyMoves(t, newEmulated(t, Capability{8, 0})) }
 
 func verifyMoves(t *testing.T, b *Backend) {
-	for _, s := range [][3]int64{{1, 1, 1}, {33, 70, 5}, {9, 64, 1000}, {3, 2300, 8}} {
+	for _, s := range [][3]int64{{1, 1, 1}, {33, 70, 5}, {9, 64, 1000}, {3, 2300, 8}, {72, 144, 2}} {
 		m, n, k := s[0], s[1], s[2]
 		verifyKernels(t, b, floats,
 			bench.Chain{bench.Transpose(matrix("X", m, n))},

@@ -2,6 +2,8 @@ package cuda
 
 import (
 	"fmt"
+	"runtime"
+	"sync"
 
 	"hwcal/bench"
 	"hwcal/bench/element"
@@ -74,7 +76,8 @@ func layoutOf(c bench.Case, t *bench.Tensor) layout {
 	return rowMajor
 }
 
-// image is the content of a new tensor: its block of random values, again and again.
+// image is the content of a new tensor: its block of random values, again and again. All CPUs write it, as some have
+// a hundred million elements.
 func (t *tensor) image(block []float64) []byte {
 	size, length := t.element.Bytes, int64(len(block))
 	once := make([]byte, length*size)
@@ -82,25 +85,43 @@ func (t *tensor) image(block []float64) []byte {
 		t.element.Set(once, int64(i), v)
 	}
 	mem := make([]byte, t.bytes())
-	if t.layout == rowMajor {
-		for done := 0; done < len(mem); {
-			done += copy(mem[done:], once)
-		}
-		return mem
+	// A run lies in memory as its elements follow each other, so many apart, in the order of bench.
+	run, apart := min(t.Elems(), imageRun), int64(1)
+	begin := func(r int64) int64 { return r * run }
+	if t.layout != rowMajor {
+		rows, cols := t.matrix()
+		run, apart = rows, cols
+		begin = func(r int64) int64 { return r/cols*rows*cols + r%cols }
 	}
-	rows, cols := t.matrix()
-	rest := mem
-	for first := int64(0); first < t.Elems(); first += rows * cols {
-		for col := range cols {
-			i := (first + col) % length
-			for range rows {
+	inParallel(divideUp(t.Elems(), run), func(first, end int64) {
+		for r := first; r < end; r++ {
+			rest := mem[r*run*size : min((r+1)*run*size, int64(len(mem)))]
+			i := begin(r) % length
+			for len(rest) > 0 {
+				if apart == 1 {
+					n := copy(rest, once[i*size:])
+					rest, i = rest[n:], 0
+					continue
+				}
 				copy(rest[:size], once[i*size:])
-				rest = rest[size:]
-				i = (i + cols) % length
+				rest, i = rest[size:], (i+apart)%length
 			}
 		}
-	}
+	})
 	return mem
+}
+
+// imageRun is the number of elements that are written together where they follow each other in the order of bench.
+const imageRun = 1 << 20
+
+// inParallel cuts [0, n) into a part for each CPU.
+func inParallel(n int64, part func(first, end int64)) {
+	parts := min(n, int64(runtime.GOMAXPROCS(0)))
+	var wg sync.WaitGroup
+	for p := range parts {
+		wg.Go(func() { part(n*p/parts, n*(p+1)/parts) })
+	}
+	wg.Wait()
 }
 
 // bound refuses an index that is not of the tensor.

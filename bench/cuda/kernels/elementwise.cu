@@ -13,7 +13,6 @@ __device__ inline item narrowed(acc x) { return narrow(x); }
 
 typedef vec<item> items;
 constexpr int W = items::size;
-constexpr int each = 2; // vectors of a thread, which are loaded before any is stored
 
 // load gives W neighbours, of which only the first n - at exist.
 __device__ inline items load(const item *x, long long at, long long n) {
@@ -80,34 +79,21 @@ struct repeated {
   }
 };
 
-// map writes y[i] = f(x[i], what goes with it, i).
+// map writes y[i] = f(x[i], what goes with it, i). A thread has one vector: with two an H200 moves up to 3% less.
 template <typename With, typename F>
 __device__ inline void map(item *y, const item *x, long long n, With with, F f) {
-  int stride = blockDim.x * W;
-  long long first = (long long)blockIdx.x * each * stride, at = first + threadIdx.x * W;
-  auto apply = [&](items &v, const typename With::values &z, long long at) {
+  long long at = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * W;
+  auto apply = [&](items &v, const typename With::values &z) {
 #pragma unroll
     for (int i = 0; i < W; i++) v.at[i] = narrowed(f(wide(v.at[i]), z, i, at + i));
   };
-  if (first + each * stride <= n) { // all but the last block
-    items v[each];
-    typename With::values z[each];
-#pragma unroll
-    for (int u = 0; u < each; u++) v[u] = *(const items *)(x + at + u * stride);
-#pragma unroll
-    for (int u = 0; u < each; u++) z[u] = with.operand(at + u * stride);
-#pragma unroll
-    for (int u = 0; u < each; u++) {
-      apply(v[u], z[u], at + u * stride);
-      *(items *)(y + at + u * stride) = v[u];
-    }
-    return;
-  }
-#pragma unroll 1
-  for (; at < n; at += stride) {
+  if (at + W <= n) {
+    items v = *(const items *)(x + at);
+    apply(v, with.operand(at));
+    *(items *)(y + at) = v;
+  } else if (at < n) {
     items v = load(x, at, n);
-    typename With::values z = with.some(at, n);
-    apply(v, z, at);
+    apply(v, with.some(at, n));
     store(y, at, n, v);
   }
 }
@@ -152,14 +138,11 @@ MAP(exp_all, exp_of(v))
 MAP(copy, v)
 
 KERNEL set(elem *y, long long n, acc value) {
+  long long at = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * W;
   items v;
 #pragma unroll
   for (int i = 0; i < W; i++) v.at[i] = narrow(value);
-#pragma unroll
-  for (int u = 0; u < each; u++) {
-    long long at = ((long long)blockIdx.x * each + u) * blockDim.x * W + threadIdx.x * W;
-    if (at < n) store(y, at, n, v);
-  }
+  if (at < n) store(y, at, n, v);
 }
 
 KERNEL scale(elem *y, const elem *x, long long n, acc factor) {

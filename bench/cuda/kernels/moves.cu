@@ -1,22 +1,44 @@
 // Operations that only move elements.
 #include "types.cuh"
 
-constexpr int side = 32;
+constexpr int side = sizeof(elem) > 4 ? 32 : 64, threads = 256;
 
-// y[n][m] = x[m][n], by tiles of side x side through shared memory, so that both are accessed in rows. A
-// block has side x 8 threads.
-KERNEL __launch_bounds__(side * 8) transpose(elem *y, const elem *x, int m, int n) {
-  __shared__ elem tile[side][side + 1]; // odd rows: no two lanes meet in a bank
-  long long tiles = (n + side - 1) / side;
+// transpose_of writes y[n][m] = x[m][n], by tiles of side x side through shared memory, so that both are accessed in rows,
+// G neighbours at once.
+template <int G>
+__device__ inline void transpose_of(elem *y, const elem *x, int m, int n) {
+  constexpr int apart = sizeof(elem) < 4 ? 4 / sizeof(elem) : 1; // rows begin in different banks
+  constexpr int groups = side / G, each = side * groups / threads; // of a row, and of a thread
+  struct alignas(G * sizeof(elem)) access { elem at[G]; };
+  __shared__ elem tile[side][side + apart];
+  int tiles = (n + side - 1) / side;
   int row0 = (int)(blockIdx.x / tiles) * side, column0 = (int)(blockIdx.x % tiles) * side;
+  access v[each];
 #pragma unroll
-  for (int i = threadIdx.y; i < side; i += 8)
-    if (row0 + i < m && column0 + (int)threadIdx.x < n) tile[i][threadIdx.x] = x[(long long)(row0 + i) * n + column0 + threadIdx.x];
+  for (int k = 0; k < each; k++) {
+    int at = k * threads + threadIdx.x, row = row0 + at / groups, column = column0 + at % groups * G;
+    if (row < m && column < n) v[k] = *(const access *)(x + (long long)row * n + column);
+  }
+#pragma unroll
+  for (int k = 0; k < each; k++) {
+    int at = k * threads + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < G; i++) tile[at / groups][at % groups * G + i] = v[k].at[i];
+  }
   __syncthreads();
 #pragma unroll
-  for (int i = threadIdx.y; i < side; i += 8)
-    if (column0 + i < n && row0 + (int)threadIdx.x < m) y[(long long)(column0 + i) * m + row0 + threadIdx.x] = tile[threadIdx.x][i];
+  for (int k = 0; k < each; k++) {
+    int at = k * threads + threadIdx.x, row = row0 + at % groups * G, column = column0 + at / groups;
+    access w;
+#pragma unroll
+    for (int i = 0; i < G; i++) w.at[i] = tile[at % groups * G + i][at / groups];
+    if (row < m && column < n) *(access *)(y + (long long)column * m + row) = w;
+  }
 }
+
+// By 16 bytes, where rows and columns are multiples of that, or by one element.
+KERNEL __launch_bounds__(threads) transpose(elem *y, const elem *x, int m, int n) { transpose_of<16 / sizeof(elem)>(y, x, m, n); }
+KERNEL __launch_bounds__(threads) transpose_single(elem *y, const elem *x, int m, int n) { transpose_of<1>(y, x, m, n); }
 
 // copy_row moves so many elements by the threads of a group, 16 bytes at once if all is at multiples of that.
 __device__ inline void copy_row(elem *y, const elem *x, int count, bool vectors) {
