@@ -31,8 +31,8 @@ type tensor struct {
 	host    []byte // nil unless it is in page-locked memory of the host
 	element element.Element
 	layout  layout
-	input   bool             // that no kernel writes
-	pages   map[int64][]byte // that were downloaded, by their first element
+	input   bool     // that no kernel writes
+	pages   [][]byte // of pageElems, nil until they are downloaded
 }
 
 // bytes of all elements.

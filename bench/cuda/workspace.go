@@ -185,18 +185,19 @@ func (ws *workspace) page(t *tensor, index int64) (mem []byte, first int64, err 
 	if t.host != nil {
 		return t.host, 0, ws.context.Synchronize()
 	}
-	first = index / pageElems * pageElems
-	if mem, have := t.pages[first]; have {
+	number := index / pageElems
+	first = number * pageElems
+	if t.pages == nil {
+		t.pages = make([][]byte, divideUp(t.Elems(), pageElems))
+	}
+	if mem := t.pages[number]; mem != nil {
 		return mem, first, nil
 	}
 	mem = make([]byte, min(pageElems, t.Elems()-first)*t.element.Bytes)
 	if err := ws.context.Download(mem, t.address+Address(first*t.element.Bytes)); err != nil {
 		return nil, 0, err
 	}
-	if t.pages == nil {
-		t.pages = map[int64][]byte{}
-	}
-	t.pages[first] = mem
+	t.pages[number] = mem
 	return mem, first, nil
 }
 
