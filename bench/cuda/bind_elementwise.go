@@ -66,8 +66,13 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 		if err != nil {
 			return nil, err
 		}
+		channels := x.Dims[1]
+		if rows := x.Elems() / channels; channels%int64(ws.vector(x)) == 0 {
+			grid := linear(divideUp(rows, 2)*channels, elementwiseThreads, ws.vector(x))
+			return ws.ours("elementwise", "affine_rows", grid, append(args, Pointer(lines), Long(rows), Int(int(channels)))...)
+		}
 		name = "affine_repeated"
-		args = append(args, Pointer(lines), total, Int(int(x.Dims[1])))
+		args = append(args, Pointer(lines), total, Int(int(channels)))
 	case "scale":
 		args = append(args, total, ws.scalar(c[0].Params.(bench.ScaleParams).Factor))
 	case "dropout":

@@ -51,10 +51,10 @@ func bindEmbedding(ws *workspace, c bench.Chain) (*kernel, error) {
 		ws.pointer(c[0].Out), ws.pointer(table), ws.pointer(indices), Long(rows), Int(int(n)), vectors)
 }
 
-// rowMoves is a grid with a group of threads for each row, and whether widths allow them 16 bytes
-// at once.
+// rowMoves is a grid with a group of threads for each row, no more of them than it has vectors, and whether widths allow
+// them 16 bytes at once.
 func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg) {
-	const warp, block = 32, 256
+	const block = 256
 	vector, vectors, widest := 16/ws.dtype.Bytes(), 1, int64(0)
 	for _, n := range widths {
 		widest = max(widest, n)
@@ -62,7 +62,10 @@ func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg) {
 			vectors = 0
 		}
 	}
-	threads := min(roundUp(divideUp(widest, vector), warp), block)
+	threads := int64(1)
+	for threads < min(divideUp(widest, vector), block) {
+		threads *= 2
+	}
 	groups := block / threads
 	return Grid{Blocks: [3]int{int(divideUp(rows, groups))}, Threads: [3]int{int(threads), int(groups)}}, Int(vectors)
 }

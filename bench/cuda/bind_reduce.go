@@ -31,9 +31,9 @@ func bindReduceCols(ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 func bindMSE(ws *workspace, c bench.Chain) (*kernel, error) {
-	const threads = 256
+	const threads, each = 256, 4 // vectors of a thread: `each` in squared_error
 	op, x := c[0], c[0].In[0]
-	grid := ws.backend.stay(x.Elems(), threads, ws.vector(x))
+	grid := linear(x.Elems(), threads, each*ws.vector(x))
 	return ws.inTwo("reduce", int64(grid.Blocks[0]),
 		step{"squared_error", grid, []Arg{ws.pointer(x), ws.pointer(op.In[1]), Long(x.Elems())}},
 		step{"finish_sum", Grid{Threads: [3]int{threads}}, []Arg{Int(grid.Blocks[0]), ws.scalar(1 / float64(x.Elems()))}}, op.Out)

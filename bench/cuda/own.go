@@ -43,15 +43,6 @@ func linear(n int64, threads, each int) Grid {
 	return Grid{Blocks: [3]int{int((n + items - 1) / items)}, Threads: [3]int{threads}}
 }
 
-// stay is a grid that stays on the device: enough blocks of so many threads for all SMs, or for n
-// items if these are fewer. Its threads go through the items in strides.
-func (b *Backend) stay(n int64, threads, each int) Grid {
-	const blocksPerSM = 8
-	g := linear(n, threads, each)
-	g.Blocks[0] = min(g.Blocks[0], b.sms*blocksPerSM)
-	return g
-}
-
 // scalar is an argument of the type `acc` of the kernels in floating types: double in fp64, else float.
 func (ws *workspace) scalar(v float64) Arg {
 	if ws.dtype == schema.FP64 {

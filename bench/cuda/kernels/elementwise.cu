@@ -184,6 +184,27 @@ KERNEL affine_repeated(elem *y, const elem *x, const line *lines, long long n, i
       [](acc v, const repeated<line>::values &l, int i, long long) { return v * l.at[i].factor + l.at[i].summand; });
 }
 
+// The same of rows of n elements, a multiple of W. A thread has W columns of two rows, as their lines are up to four times
+// as many bytes.
+KERNEL affine_rows(elem *y, const elem *x, const line *lines, long long rows, int n) {
+  long long vector = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  int across = n / W;
+  long long pair = vector < 1ll << 32 ? (unsigned)vector / across : vector / across, row = 2 * pair;
+  if (row >= rows) return;
+  int column = (int)(vector - pair * across) * W;
+  x += row * n + column, y += row * n + column;
+  bool second = row + 1 < rows;
+  items v[2] = {*(const items *)x};
+  if (second) v[1] = *(const items *)(x + n);
+  repeated<line>::values l = repeated<line>{lines, n}.operand(column);
+#pragma unroll
+  for (int r = 0; r < 2; r++)
+#pragma unroll
+    for (int i = 0; i < W; i++) v[r].at[i] = narrowed(wide(v[r].at[i]) * l.at[i].factor + l.at[i].summand);
+  *(items *)y = v[0];
+  if (second) *(items *)(y + n) = v[1];
+}
+
 // y = factor x for causal scores: of row i of m only the first i + 1 + n - m elements. A block has a
 // row.
 KERNEL scale_causal(elem *y, const elem *x, int m, int n, acc factor) {

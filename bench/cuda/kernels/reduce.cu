@@ -23,24 +23,29 @@ __device__ inline void over_groups(const acc (&v)[G], int maximum, Out out) {
   }
 }
 
+// over_rows takes each `groups`th row of x from one on before another to `all`, G neighbours.
+template <int G, typename Two>
+__device__ inline void over_rows(acc (&all)[G], const elem *x, long long row, long long end, int n, Two two) {
+  struct alignas(G * sizeof(elem)) access { elem at[G]; };
+#pragma unroll 4
+  for (; row < end; row += groups) {
+    access v = *(const access *)(x + row * n);
+#pragma unroll
+    for (int i = 0; i < G; i++) all[i] = two(all[i], widen(v.at[i]));
+  }
+}
+
 // partial[part][n] = the sums, or maxima, of the columns of X[m,n] over the rows of a part: blockIdx.y of
 // gridDim.y. A thread has G columns, which are neighbours; the groups of a block share the rows.
 template <int G>
 __device__ inline void reduce_cols_of(acc *partial, const elem *x, long long m, int n, int maximum) {
-  struct alignas(G * sizeof(elem)) access { elem at[G]; };
   int block = blockIdx.x * across * G, column = block + threadIdx.x * G;
   acc all[G];
 #pragma unroll
   for (int i = 0; i < G; i++) all[i] = maximum ? lowest : 0;
-  long long first = m * blockIdx.y / gridDim.y, end = m * (blockIdx.y + 1) / gridDim.y;
-  if (column < n) {
-#pragma unroll 4
-    for (long long row = first + threadIdx.y; row < end; row += groups) {
-      access v = *(const access *)(x + row * n + column);
-#pragma unroll
-      for (int i = 0; i < G; i++) all[i] = with(all[i], widen(v.at[i]), maximum);
-    }
-  }
+  long long first = m * blockIdx.y / gridDim.y + threadIdx.y, end = m * (blockIdx.y + 1) / gridDim.y;
+  if (column < n && maximum) over_rows<G>(all, x + column, first, end, n, [](acc a, acc b) { return b > a ? b : a; });
+  if (column < n && !maximum) over_rows<G>(all, x + column, first, end, n, [](acc a, acc b) { return a + b; });
   over_groups<G>(all, maximum, [&](int i, acc v) {
     if (block + i < n) partial[(long long)blockIdx.y * n + block + i] = v;
   });
@@ -79,26 +84,32 @@ __device__ inline acc add_block(acc v) {
   return v;
 }
 
-// partial[block] = the sum of (x - t)^2 over the block's vectors.
+// partial[block] = the sum of (x - t)^2 over the block's vectors, of which a thread has four, all loaded before any is
+// waited for.
 KERNEL __launch_bounds__(256) squared_error(acc *partial, const elem *x, const elem *t, long long n) {
-  constexpr int W = 16 / sizeof(elem);
+  constexpr int W = 16 / sizeof(elem), each = 4;
   acc sum = 0;
-  long long stride = (long long)gridDim.x * blockDim.x * W;
-#pragma unroll 2
-  for (long long at = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * W; at < n; at += stride) {
-    if (at + W <= n) {
-      vec<elem> a = *(const vec<elem> *)(x + at), b = *(const vec<elem> *)(t + at);
+  long long stride = blockDim.x * W, at = blockIdx.x * each * stride + threadIdx.x * W;
+  if (at + (each - 1) * stride + W <= n) {
+    vec<elem> a[each], b[each];
+#pragma unroll
+    for (int u = 0; u < each; u++) {
+      a[u] = *(const vec<elem> *)(x + at + u * stride);
+      b[u] = *(const vec<elem> *)(t + at + u * stride);
+    }
+#pragma unroll
+    for (int u = 0; u < each; u++)
 #pragma unroll
       for (int i = 0; i < W; i++) {
-        acc d = widen(a.at[i]) - widen(b.at[i]);
+        acc d = widen(a[u].at[i]) - widen(b[u].at[i]);
         sum += d * d;
       }
-    } else {
-      for (long long i = at; i < n; i++) {
+  } else {
+    for (int u = 0; u < each; u++, at += stride)
+      for (long long i = at; i < at + W && i < n; i++) {
         acc d = widen(x[i]) - widen(t[i]);
         sum += d * d;
       }
-    }
   }
   sum = add_block(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
@@ -107,6 +118,7 @@ KERNEL __launch_bounds__(256) squared_error(acc *partial, const elem *x, const e
 // y[0] = factor times the sum of partial[parts]; one block.
 KERNEL __launch_bounds__(256) finish_sum(elem *y, const acc *partial, int parts, acc factor) {
   acc sum = 0;
+#pragma unroll 8
   for (int i = threadIdx.x; i < parts; i += blockDim.x) sum += partial[i];
   sum = add_block(sum);
   if (threadIdx.x == 0) y[0] = narrow(sum * factor);

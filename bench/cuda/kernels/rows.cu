@@ -4,34 +4,36 @@
 // for a number E of elements that each thread keeps in registers, or 0: then the row is longer, and
 // read again for each pass. They read 16 bytes at once, or, where rows are no multiples
 // of that, single elements: G of them.
-#include "types.cuh"
+#include "activation.cuh"
 
 constexpr int W = 16 / sizeof(elem);
 constexpr acc lowest = (acc)(sizeof(acc) == 8 ? -1.7e308 : -3.4e38);
 
-__device__ inline float power_of_two(float x) { return exp2f(x); }
+__device__ inline float power_of_two(float x) { return sizeof(elem) == 2 ? quick_exp2(x) : exp2f(x); }
 __device__ inline double power_of_two(double x) { return exp2(x); }
 __device__ inline float logarithm(float x) { return logf(x); }
 __device__ inline double logarithm(double x) { return log(x); }
 __device__ inline float inverse_root(float x) { return rsqrtf(x); }
 __device__ inline double inverse_root(double x) { return rsqrt(x); }
 
-// get and put move G neighbours.
+// G neighbours, as they lie in memory.
+template <int G>
+struct alignas(G * sizeof(elem)) neighbours { elem at[G]; };
+
+// get and put move them.
 template <int G>
 __device__ inline void get(acc (&v)[G], const elem *x) {
-  struct alignas(G * sizeof(elem)) access { elem at[G]; };
-  access a = *(const access *)x;
+  neighbours<G> a = *(const neighbours<G> *)x;
 #pragma unroll
   for (int i = 0; i < G; i++) v[i] = widen(a.at[i]);
 }
 
 template <int G>
 __device__ inline void put(elem *y, const acc (&v)[G]) {
-  struct alignas(G * sizeof(elem)) access { elem at[G]; };
-  access a;
+  neighbours<G> a;
 #pragma unroll
   for (int i = 0; i < G; i++) a.at[i] = narrow(v[i]);
-  *(access *)y = a;
+  *(neighbours<G> *)y = a;
 }
 
 // add_group and max_group give the sum and the maximum over the threads of a group. All threads of
@@ -59,19 +61,44 @@ __device__ inline acc max_group(acc v) {
   return over_group(v, [](acc a, acc b) { return a > b ? a : b; });
 }
 
-// Row is the thread's part of n elements, which read(v, j) gives from column j on.
-template <int E, int G, typename Read>
+// source is what a row of n elements is read from: x, to which z is added if there is one. What lies behind `used` counts
+// as the lowest number.
+struct source {
+  const elem *x, *z;
+  int n, used;
+
+  template <int G>
+  __device__ void cover(acc (&v)[G], int j) const {
+#pragma unroll
+    for (int i = 0; i < G; i++)
+      if (j + i >= used) v[i] = lowest;
+  }
+};
+
+// Row is the thread's part of a row. All is loaded before any of it is waited for.
+template <int E, int G>
 struct Row {
   int n;
-  Read read;
   acc kept[E / G][G];
 
-  __device__ Row(int n, Read read) : n(n), read(read) {
+  __device__ Row(source s) : n(s.used) {
+    add<true>(s.x);
+    if (s.z) add<false>(s.z);
+    if (s.used < s.n) each([&](acc (&v)[G], int j) { s.cover(v, j); });
+  }
+
+  template <bool first>
+  __device__ void add(const elem *x) {
+    neighbours<G> raw[E / G];
 #pragma unroll
     for (int k = 0; k < E / G; k++) {
       int j = (k * blockDim.x + threadIdx.x) * G;
-      if (j < n) read(kept[k], j);
+      if (j < n) raw[k] = *(const neighbours<G> *)(x + j);
     }
+#pragma unroll
+    for (int k = 0; k < E / G; k++)
+#pragma unroll
+      for (int i = 0; i < G; i++) kept[k][i] = first ? widen(raw[k].at[i]) : kept[k][i] + widen(raw[k].at[i]);
   }
 
   // f(v, j) sees each G elements, which it may change.
@@ -86,18 +113,24 @@ struct Row {
 };
 
 // Of a row that is not kept, changes are lost.
-template <int G, typename Read>
-struct Row<0, G, Read> {
-  int n;
-  Read read;
+template <int G>
+struct Row<0, G> {
+  source s;
 
-  __device__ Row(int n, Read read) : n(n), read(read) {}
+  __device__ Row(source s) : s(s) {}
 
   template <typename F>
   __device__ void each(F f) {
-    for (int j = threadIdx.x * G; j < n; j += blockDim.x * G) {
+    for (int j = threadIdx.x * G; j < s.used; j += blockDim.x * G) {
       acc v[G];
-      read(v, j);
+      get(v, s.x + j);
+      if (s.z) {
+        acc z[G];
+        get(z, s.z + j);
+#pragma unroll
+        for (int i = 0; i < G; i++) v[i] += z[i];
+      }
+      if (s.used < s.n) s.cover(v, j);
       f(v, j);
     }
   }
@@ -105,50 +138,43 @@ struct Row<0, G, Read> {
 
 // softmax writes y[j] = exp(x[j] - max) / sum. Of a row of which less is used than there is, what
 // lies behind is not written but to fill a vector.
-template <int E, int G, typename Read>
-__device__ inline void softmax(elem *y, int n, int used, Read read) {
+template <int E, int G>
+__device__ inline void softmax(elem *y, source s) {
   constexpr acc log2e = 1.4426950408889634;
-  Row<E, G, Read> row(used, read);
+  Row<E, G> row(s);
   acc largest = lowest;
-  row.each([&](acc (&v)[G], int j) {
+  row.each([&](acc (&v)[G], int) {
 #pragma unroll
-    for (int i = 0; i < G; i++)
-      if (j + i < used) largest = v[i] > largest ? v[i] : largest;
+    for (int i = 0; i < G; i++) largest = v[i] > largest ? v[i] : largest;
   });
   acc base = max_group(largest) * log2e, sum = 0;
-  row.each([&](acc (&v)[G], int j) {
+  row.each([&](acc (&v)[G], int) {
 #pragma unroll
-    for (int i = 0; i < G; i++) {
-      v[i] = j + i < used ? power_of_two(v[i] * log2e - base) : 0;
-      sum += v[i];
-    }
+    for (int i = 0; i < G; i++) sum += v[i] = power_of_two(v[i] * log2e - base);
   });
   acc factor = 1 / add_group(sum);
   row.each([&](acc (&v)[G], int j) {
 #pragma unroll
-    for (int i = 0; i < G; i++) {
-      if (E == 0) v[i] = j + i < used ? power_of_two(v[i] * log2e - base) : 0;
-      v[i] *= factor;
-    }
+    for (int i = 0; i < G; i++) v[i] = (E == 0 ? power_of_two(v[i] * log2e - base) : v[i]) * factor;
     put(y + j, v);
   });
 }
 
 // layernorm writes y[j] = (x[j] - mean) / sqrt(variance + eps) gamma[j] + beta[j].
-template <int E, int G, typename Read>
-__device__ inline void layernorm(elem *y, int n, const elem *gamma, const elem *beta, acc eps, Read read) {
-  Row<E, G, Read> row(n, read);
+template <int E, int G>
+__device__ inline void layernorm(elem *y, const elem *gamma, const elem *beta, acc eps, source s) {
+  Row<E, G> row(s);
   acc sum = 0;
   row.each([&](acc (&v)[G], int) {
 #pragma unroll
     for (int i = 0; i < G; i++) sum += v[i];
   });
-  acc mean = add_group(sum) / n, squares = 0;
+  acc mean = add_group(sum) / s.n, squares = 0;
   row.each([&](acc (&v)[G], int) {
 #pragma unroll
     for (int i = 0; i < G; i++) squares += (v[i] - mean) * (v[i] - mean);
   });
-  acc r = inverse_root(add_group(squares) / n + eps);
+  acc r = inverse_root(add_group(squares) / s.n + eps);
   row.each([&](acc (&v)[G], int j) {
     acc g[G], b[G];
     get(g, gamma + j);
@@ -160,15 +186,15 @@ __device__ inline void layernorm(elem *y, int n, const elem *gamma, const elem *
 }
 
 // rmsnorm writes y[j] = x[j] / sqrt(mean of x^2 + eps) gamma[j].
-template <int E, int G, typename Read>
-__device__ inline void rmsnorm(elem *y, int n, const elem *gamma, acc eps, Read read) {
-  Row<E, G, Read> row(n, read);
+template <int E, int G>
+__device__ inline void rmsnorm(elem *y, const elem *gamma, acc eps, source s) {
+  Row<E, G> row(s);
   acc squares = 0;
   row.each([&](acc (&v)[G], int) {
 #pragma unroll
     for (int i = 0; i < G; i++) squares += v[i] * v[i];
   });
-  acc r = inverse_root(add_group(squares) / n + eps);
+  acc r = inverse_root(add_group(squares) / s.n + eps);
   row.each([&](acc (&v)[G], int j) {
     acc g[G];
     get(g, gamma + j);
@@ -179,10 +205,10 @@ __device__ inline void rmsnorm(elem *y, int n, const elem *gamma, acc eps, Read 
 }
 
 // cross_entropy gives log(sum of e^x) - picked.
-template <int E, int G, typename Read>
-__device__ inline acc cross_entropy(int n, acc picked, Read read) {
+template <int E, int G>
+__device__ inline acc cross_entropy(acc picked, source s) {
   constexpr acc log2e = 1.4426950408889634;
-  Row<E, G, Read> row(n, read);
+  Row<E, G> row(s);
   acc largest = lowest, sum = 0;
   row.each([&](acc (&v)[G], int) {
 #pragma unroll
@@ -197,14 +223,20 @@ __device__ inline acc cross_entropy(int n, acc picked, Read read) {
 }
 
 // reduced gives the maximum, or factor times the sum.
-template <int E, int G, typename Read>
-__device__ inline acc reduced(int n, int maximum, acc factor, Read read) {
-  Row<E, G, Read> row(n, read);
+template <int E, int G>
+__device__ inline acc reduced(int maximum, acc factor, source s) {
+  Row<E, G> row(s);
   acc all = maximum ? lowest : 0;
-  row.each([&](acc (&v)[G], int) {
+  if (maximum)
+    row.each([&](acc (&v)[G], int) {
 #pragma unroll
-    for (int i = 0; i < G; i++) all = !maximum ? all + v[i] : v[i] > all ? v[i] : all;
-  });
+      for (int i = 0; i < G; i++) all = v[i] > all ? v[i] : all;
+    });
+  else
+    row.each([&](acc (&v)[G], int) {
+#pragma unroll
+      for (int i = 0; i < G; i++) all += v[i];
+    });
   return maximum ? max_group(all) : add_group(all) * factor;
 }
 
@@ -217,64 +249,46 @@ __device__ inline long long row_of(long long rows) {
 
 // softmax of x[rows][n], to which mask[period][n] is added if there is one. Where m is not 0, the scores
 // are causal: of row i of m only the first i + 1 + n - m are used.
-#define SOFTMAX(name, threads, E, G)                                                                       \
+#define SOFTMAX(name, threads, E, G)                                                                            \
   KERNEL __launch_bounds__(threads, 1) softmax_##name(elem *y, const elem *x, const elem *mask, long long rows, \
-                                                   int n, int period, int m) {                             \
-    long long row = row_of(rows);                                                                          \
-    int used = m ? (int)(row % m) + 1 + n - m : n;                                                         \
-    x += row * n;                                                                                          \
-    if (mask) mask += row % period * n;                                                                    \
-    softmax<E, G>(y + row * n, n, used, [=](acc(&v)[G], int j) {                                           \
-      get(v, x + j);                                                                                       \
-      if (!mask) return;                                                                                   \
-      acc z[G];                                                                                            \
-      get(z, mask + j);                                                                                    \
-      _Pragma("unroll") for (int i = 0; i < G; i++) v[i] += z[i];                                          \
-    });                                                                                                    \
+                                                      int n, int period, int m) {                               \
+    long long row = row_of(rows);                                                                               \
+    int used = m ? (int)(row % m) + 1 + n - m : n;                                                              \
+    softmax<E, G>(y + row * n, {x + row * n, mask ? mask + row % period * n : mask, n, used});                  \
   }
 
 // layernorm of x[rows][n], to which z of the same size is added if there is one.
-#define LAYERNORM(name, threads, E, G)                                                                       \
+#define LAYERNORM(name, threads, E, G)                                                                            \
   KERNEL __launch_bounds__(threads, 1) layernorm_##name(elem *y, const elem *x, const elem *z, const elem *gamma, \
-                                                     const elem *beta, long long rows, int n, acc eps) {     \
-    long long row = row_of(rows);                                                                            \
-    x += row * n;                                                                                            \
-    if (z) z += row * n;                                                                                     \
-    layernorm<E, G>(y + row * n, n, gamma, beta, eps, [=](acc(&v)[G], int j) {                               \
-      get(v, x + j);                                                                                         \
-      if (!z) return;                                                                                        \
-      acc s[G];                                                                                              \
-      get(s, z + j);                                                                                         \
-      _Pragma("unroll") for (int i = 0; i < G; i++) v[i] += s[i];                                            \
-    });                                                                                                      \
+                                                        const elem *beta, long long rows, int n, acc eps) {       \
+    long long row = row_of(rows);                                                                                 \
+    layernorm<E, G>(y + row * n, gamma, beta, eps, {x + row * n, z ? z + row * n : z, n, n});                     \
   }
 
-#define RMSNORM(name, threads, E, G)                                                                        \
+#define RMSNORM(name, threads, E, G)                                                                             \
   KERNEL __launch_bounds__(threads, 1) rmsnorm_##name(elem *y, const elem *x, const elem *gamma, long long rows, \
-                                                      int n, acc eps) {                                     \
-    long long row = row_of(rows);                                                                           \
-    x += row * n;                                                                                           \
-    rmsnorm<E, G>(y + row * n, n, gamma, eps, [=](acc(&v)[G], int j) { get(v, x + j); });                   \
+                                                      int n, acc eps) {                                          \
+    long long row = row_of(rows);                                                                                \
+    rmsnorm<E, G>(y + row * n, gamma, eps, {x + row * n, nullptr, n, n});                                        \
   }
 
 // y[row] = the loss of x[rows][n] for the classes labels[rows].
-#define CROSS_ENTROPY(name, threads, E, G)                                                                  \
-  KERNEL __launch_bounds__(threads, 1) cross_entropy_##name(elem *y, const elem *x, const int *labels,      \
-                                                            long long rows, int n) {                        \
-    long long row = row_of(rows);                                                                           \
-    x += row * n;                                                                                           \
-    acc loss = cross_entropy<E, G>(n, widen(x[labels[row]]), [=](acc(&v)[G], int j) { get(v, x + j); });    \
-    if (threadIdx.x == 0) y[row] = narrow(loss);                                                            \
+#define CROSS_ENTROPY(name, threads, E, G)                                                             \
+  KERNEL __launch_bounds__(threads, 1) cross_entropy_##name(elem *y, const elem *x, const int *labels, \
+                                                            long long rows, int n) {                   \
+    long long row = row_of(rows);                                                                      \
+    x += row * n;                                                                                      \
+    acc loss = cross_entropy<E, G>(widen(x[labels[row]]), {x, nullptr, n, n});                         \
+    if (threadIdx.x == 0) y[row] = narrow(loss);                                                       \
   }
 
 // y[row] = the maximum of x[rows][n], or factor times the sum.
-#define REDUCE(name, threads, E, G)                                                                         \
-  KERNEL __launch_bounds__(threads, 1) reduce_rows_##name(elem *y, const elem *x, long long rows, int n,    \
-                                                          int maximum, acc factor) {                        \
-    long long row = row_of(rows);                                                                           \
-    x += row * n;                                                                                           \
-    acc all = reduced<E, G>(n, maximum, factor, [=](acc(&v)[G], int j) { get(v, x + j); });                 \
-    if (threadIdx.x == 0) y[row] = narrow(all);                                                             \
+#define REDUCE(name, threads, E, G)                                                                      \
+  KERNEL __launch_bounds__(threads, 1) reduce_rows_##name(elem *y, const elem *x, long long rows, int n, \
+                                                          int maximum, acc factor) {                     \
+    long long row = row_of(rows);                                                                        \
+    acc all = reduced<E, G>(maximum, factor, {x + row * n, nullptr, n, n});                              \
+    if (threadIdx.x == 0) y[row] = narrow(all);                                                          \
   }
 
 // The sizes, with the most threads of a block and the elements that a thread keeps, as rowsKernel of
