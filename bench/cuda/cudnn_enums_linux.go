@@ -2,6 +2,8 @@
 
 package cuda
 
+import "time"
+
 // The numbers of cudnn_graph.h that are passed; testdata/libcudnn.c compares them with it.
 
 // Kinds of descriptors, cudnnBackendDescriptorType_t.
@@ -165,6 +167,8 @@ const (
 	// Of so many configurations of engines, the first so many are tried that can be built in trialTime. Most
 	// are compiled, which takes about a second.
 	offeredPlans, triedPlans = 24, 5
+	// For so long a first one is looked for: of a convolution with a residual in fp32 cuDNN refuses engines for 12 s.
+	searchTime = 2 * time.Second
 	// More than any engine has.
 	mostNotes, mostKnobs = 16, 64
 )

@@ -80,8 +80,9 @@ type cudnnLibrary struct {
 	properties descriptor
 	// plans by the description of their graph: all that could be built, and once they were timed the
 	// fastest alone.
-	plans map[string][]plan
-	built []*descriptors // of the plans and of what they were built from
+	plans   map[string][]plan
+	refused map[string]error // of graphs for which there are none
+	built   []*descriptors   // of the plans and of what they were built from
 }
 
 // openCuDNN loads version 9, the first with all of what is used here.
@@ -116,7 +117,7 @@ func bindCuDNN(c Context, names ...string) (*cudnnLibrary, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &cudnnLibrary{context: c, plans: map[string][]plan{}}
+	l := &cudnnLibrary{context: c, plans: map[string][]plan{}, refused: map[string]error{}}
 	if err := shared.Bind(&l.libcudnn); err != nil {
 		return nil, fmt.Errorf("cuDNN: %w", err)
 	}

@@ -74,7 +74,8 @@ func (g *graph) kernel() (*kernel, error) {
 	return &kernel{name: plans[best].name, enqueue: candidates[best]}, nil
 }
 
-// plans are built for the first graph of a description, and live until the library is closed.
+// plans are built for the first graph of a description, and live until the library is closed. That there are none is
+// remembered, too.
 func (g *graph) plans() ([]plan, error) {
 	if g.err != nil {
 		return nil, g.err
@@ -82,9 +83,15 @@ func (g *graph) plans() ([]plan, error) {
 	if plans, have := g.library.plans[g.description()]; have {
 		return plans, nil
 	}
+	if err, have := g.library.refused[g.description()]; have {
+		return nil, err
+	}
 	d := &descriptors{cudnnLibrary: g.library}
 	plans, err := g.build(d)
 	if err != nil {
+		if isUnsupported(err) {
+			g.library.refused[g.description()] = err
+		}
 		return nil, errors.Join(err, d.free())
 	}
 	g.library.built = append(g.library.built, d)
@@ -93,7 +100,7 @@ func (g *graph) plans() ([]plan, error) {
 }
 
 // build makes plans of the engines that the heuristics offer, the one they take for the best first, as many as
-// fit into trialTime.
+// fit into trialTime, and none if searchTime has none.
 func (g *graph) build(d *descriptors) ([]plan, error) {
 	start := time.Now()
 	for _, p := range g.parts {
@@ -118,7 +125,8 @@ func (g *graph) build(d *descriptors) ([]plan, error) {
 			continue
 		}
 		for _, c := range configs {
-			if len(plans) == triedPlans || len(plans) > 0 && time.Since(start) > trialTime {
+			spent := time.Since(start)
+			if len(plans) == triedPlans || len(plans) > 0 && spent > trialTime || spent > searchTime {
 				break
 			}
 			p, err := d.plan(c, g.ws.dtype)

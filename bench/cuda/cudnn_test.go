@@ -5,6 +5,7 @@ package cuda
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -75,8 +76,7 @@ func TestCuDNN(t *testing.T) {
 
 func TestCuDNNErrors(t *testing.T) {
 	s := newCuDNNStub(t)
-	c := build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")
-	for _, test := range []struct { // the first ones have no plans yet
+	for i, test := range []struct {
 		what, call string
 		code       int32
 		want       error
@@ -88,6 +88,8 @@ func TestCuDNNErrors(t *testing.T) {
 		{"no memory on device", "cudnnBackendExecute", 4004, bench.ErrMemory, "4004"},
 		{"failed", "cudnnBackendExecute", 5000, nil, "5000"},
 	} {
+		// Each with a graph of its own, as what is refused is remembered.
+		c := build(t, "Conv2d_ReLU", fmt.Sprintf("1x4x%dx5x6x3x1x1x1", 5+i))
 		s.fail(test.call, test.code)
 		err := s.refuses(t, cuDNN, c, schema.FP16)
 		s.fail("", 0)
@@ -137,6 +139,19 @@ func TestCuDNNSlowPlans(t *testing.T) {
 	check(t, err)
 	if log := s.log(); strings.Count(log, "plan of engine") != 1 {
 		t.Errorf("want one plan:\n%s", log)
+	}
+}
+
+// Where one engine after the other is refused, the search ends.
+func TestCuDNNRefusingPlans(t *testing.T) {
+	s := newCuDNNStub(t, "-DREFUSING")
+	name, err := s.verify(t, build(t, "Conv2d_ReLU", "1x4x5x5x6x3x1x1x1")[:1], schema.BF16)
+	check(t, err)
+	if !strings.HasPrefix(name, own.String()) {
+		t.Errorf("without a plan: %s", name)
+	}
+	if log := s.log(); strings.Count(log, "refused engine") != 2 {
+		t.Errorf("want two of three engines in two seconds:\n%s", log)
 	}
 }
 

@@ -1,7 +1,7 @@
 // A libcudnn for tests, which executes graphs of operations in the memory of the host as they were
 // described. With -DCUDA_H the compiler compares it with the real declarations; with -DOLD it lacks a
 // function; with -DCUDART=N it was built with that version of CUDA, of which there is no cuBLASLt; with
-// -DSLOW plans take long to build.
+// -DSLOW plans take long to build; with -DREFUSING it takes them long to be refused.
 #include "stub.h"
 #include <math.h>
 #ifdef CUDA_H
@@ -143,6 +143,11 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t of) {
       for (int j = 1; j < 9 && (required[i][j] || required[i][j + 1]); j += 2)
         if (!has(d, required[i][j], required[i][j + 1])) return INVALID;
   if (d->kind == 5) {
+#ifdef REFUSING
+    note("refused engine %d\n", part(d, 401)->index);
+    rest(1100);
+    return NOT_SUPPORTED;
+#endif
     if (part(d, 401)->index == 41) return NOT_SUPPORTED;
     note("plan of engine %d\n", part(d, 401)->index);
 #ifdef SLOW

@@ -32,7 +32,7 @@ static void note(const char *format, ...) {
 
 // rest sleeps as long as it says: a signal, as Go sends them to its threads, ends a sleep early.
 static inline void rest(long milliseconds) {
-  struct timespec left = {.tv_nsec = milliseconds * 1000000};
+  struct timespec left = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
   while (nanosleep(&left, &left)) {
   }
 }
