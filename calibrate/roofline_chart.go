@@ -243,7 +243,7 @@ func (r *rooflineChart) Plot(c draw.Canvas, p *plot.Plot) {
 const largeMark, smallMark vg.Length = 2.6, 1.1
 
 // labelCeilings names every ceiling along its line, and the ridge points of the memory, which is
-// the last level, on theirs.
+// the last level, on theirs, if there is room: the table below has them all.
 func (r *rooflineChart) labelCeilings(c draw.Canvas, place *labels, at func(x, y float64) vg.Point, x, y extent) {
 	const size, gap vg.Length = 6.8, 3
 	unit := at(1, 1).Sub(at(0, 0))
@@ -301,7 +301,11 @@ func (r *rooflineChart) labelCeilings(c draw.Canvas, place *labels, at func(x, y
 		for _, along := range []vg.Length{-w / 2, w / 2, 0, -3 * w / 4, 3 * w / 4, -w, w} {
 			spots = append(spots, point.Add(vg.Point{X: along, Y: h/2 + 2.5}))
 		}
-		i := place.place(len(spots), func(i int) []vg.Rectangle { return []vg.Rectangle{around(spots[i], w, h)} })
+		i, covered := place.find(len(spots), func(i int) []vg.Rectangle { return []vg.Rectangle{around(spots[i], w, h)} })
+		if covered > w*h/2 {
+			continue
+		}
+		place.take(around(spots[i], w, h))
 		c.FillPolygon(white, corners(around(spots[i], w, h)))
 		r.sheet.centered(c, spots[i], style, text)
 	}

@@ -18,7 +18,14 @@ func (l *labels) take(r ...vg.Rectangle) { l.taken = append(l.taken, r...) }
 // place takes the first of n candidates that is free, or of crowded ones that which covers least. A
 // candidate is some rectangles: slanted text is a chain of them.
 func (l *labels) place(n int, candidate func(int) []vg.Rectangle) int {
-	best, least := 0, vg.Length(math.Inf(1))
+	best, _ := l.find(n, candidate)
+	l.take(candidate(best)...)
+	return best
+}
+
+// find says which place takes, and how much that covers.
+func (l *labels) find(n int, candidate func(int) []vg.Rectangle) (best int, least vg.Length) {
+	least = vg.Length(math.Inf(1))
 	for i := 0; i < n && least > 0; i++ {
 		covered := vg.Length(0)
 		for _, r := range candidate(i) {
@@ -31,8 +38,7 @@ func (l *labels) place(n int, candidate func(int) []vg.Rectangle) int {
 			best, least = i, covered
 		}
 	}
-	l.take(candidate(best)...)
-	return best
+	return best, least
 }
 
 func area(r vg.Rectangle) vg.Length { return (r.Max.X - r.Min.X) * (r.Max.Y - r.Min.Y) }
