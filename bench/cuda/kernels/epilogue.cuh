@@ -34,12 +34,6 @@ __device__ inline void activate(acc (&v)[W], int activation) {
 #endif
 }
 
-// row_of are W neighbours of a row, in accesses of up to 16 bytes.
-template <typename T, int W>
-struct alignas(sizeof(T) * W < 16 ? sizeof(T) * W : 16) row_of {
-  T at[W];
-};
-
 // Epilogue writes Y[m,n].
 struct Epilogue {
   void *y; // elem, or sum

@@ -9,15 +9,14 @@ template <int G>
 __device__ inline void transpose_of(elem *y, const elem *x, int m, int n) {
   constexpr int apart = sizeof(elem) < 4 ? 4 / sizeof(elem) : 1; // rows begin in different banks
   constexpr int groups = side / G, each = side * groups / threads; // of a row, and of a thread
-  struct alignas(G * sizeof(elem)) access { elem at[G]; };
   __shared__ elem tile[side][side + apart];
   int tiles = (n + side - 1) / side;
   int row0 = (int)(blockIdx.x / tiles) * side, column0 = (int)(blockIdx.x % tiles) * side;
-  access v[each];
+  row_of<elem, G> v[each];
 #pragma unroll
   for (int k = 0; k < each; k++) {
     int at = k * threads + threadIdx.x, row = row0 + at / groups, column = column0 + at % groups * G;
-    if (row < m && column < n) v[k] = *(const access *)(x + (long long)row * n + column);
+    if (row < m && column < n) v[k] = *(const row_of<elem, G> *)(x + (long long)row * n + column);
   }
 #pragma unroll
   for (int k = 0; k < each; k++) {
@@ -29,10 +28,10 @@ __device__ inline void transpose_of(elem *y, const elem *x, int m, int n) {
 #pragma unroll
   for (int k = 0; k < each; k++) {
     int at = k * threads + threadIdx.x, row = row0 + at % groups * G, column = column0 + at / groups;
-    access w;
+    row_of<elem, G> w;
 #pragma unroll
     for (int i = 0; i < G; i++) w.at[i] = tile[at % groups * G + i][at / groups];
-    if (row < m && column < n) *(access *)(y + (long long)column * m + row) = w;
+    if (row < m && column < n) *(row_of<elem, G> *)(y + (long long)column * m + row) = w;
   }
 }
 

@@ -26,10 +26,9 @@ __device__ inline void over_groups(const acc (&v)[G], int maximum, Out out) {
 // over_rows takes each `groups`th row of x from one on before another to `all`, G neighbours.
 template <int G, typename Two>
 __device__ inline void over_rows(acc (&all)[G], const elem *x, long long row, long long end, int n, Two two) {
-  struct alignas(G * sizeof(elem)) access { elem at[G]; };
 #pragma unroll 4
   for (; row < end; row += groups) {
-    access v = *(const access *)(x + row * n);
+    row_of<elem, G> v = *(const row_of<elem, G> *)(x + row * n);
 #pragma unroll
     for (int i = 0; i < G; i++) all[i] = two(all[i], widen(v.at[i]));
   }

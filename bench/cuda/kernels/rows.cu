@@ -16,24 +16,20 @@ __device__ inline double logarithm(double x) { return log(x); }
 __device__ inline float inverse_root(float x) { return rsqrtf(x); }
 __device__ inline double inverse_root(double x) { return rsqrt(x); }
 
-// G neighbours, as they lie in memory.
-template <int G>
-struct alignas(G * sizeof(elem)) neighbours { elem at[G]; };
-
-// get and put move them.
+// get and put move G neighbours.
 template <int G>
 __device__ inline void get(acc (&v)[G], const elem *x) {
-  neighbours<G> a = *(const neighbours<G> *)x;
+  row_of<elem, G> a = *(const row_of<elem, G> *)x;
 #pragma unroll
   for (int i = 0; i < G; i++) v[i] = widen(a.at[i]);
 }
 
 template <int G>
 __device__ inline void put(elem *y, const acc (&v)[G]) {
-  neighbours<G> a;
+  row_of<elem, G> a;
 #pragma unroll
   for (int i = 0; i < G; i++) a.at[i] = narrow(v[i]);
-  *(neighbours<G> *)y = a;
+  *(row_of<elem, G> *)y = a;
 }
 
 // add_group and max_group give the sum and the maximum over the threads of a group. All threads of
@@ -89,11 +85,11 @@ struct Row {
 
   template <bool first>
   __device__ void add(const elem *x) {
-    neighbours<G> raw[E / G];
+    row_of<elem, G> raw[E / G];
 #pragma unroll
     for (int k = 0; k < E / G; k++) {
       int j = (k * blockDim.x + threadIdx.x) * G;
-      if (j < n) raw[k] = *(const neighbours<G> *)(x + j);
+      if (j < n) raw[k] = *(const row_of<elem, G> *)(x + j);
     }
 #pragma unroll
     for (int k = 0; k < E / G; k++)
@@ -242,7 +238,7 @@ __device__ inline acc reduced(int maximum, acc factor, source s) {
 
 // The row of a thread's group. Groups behind the last row compute it once more, as all threads are
 // needed at barriers.
-__device__ inline long long row_of(long long rows) {
+__device__ inline long long group_row(long long rows) {
   long long row = (long long)blockIdx.x * blockDim.y + threadIdx.y;
   return row < rows ? row : rows - 1;
 }
@@ -252,7 +248,7 @@ __device__ inline long long row_of(long long rows) {
 #define SOFTMAX(name, threads, E, G)                                                                            \
   KERNEL __launch_bounds__(threads, 1) softmax_##name(elem *y, const elem *x, const elem *mask, long long rows, \
                                                       int n, int period, int m) {                               \
-    long long row = row_of(rows);                                                                               \
+    long long row = group_row(rows);                                                                            \
     int used = m ? (int)(row % m) + 1 + n - m : n;                                                              \
     softmax<E, G>(y + row * n, {x + row * n, mask ? mask + row % period * n : mask, n, used});                  \
   }
@@ -261,14 +257,14 @@ __device__ inline long long row_of(long long rows) {
 #define LAYERNORM(name, threads, E, G)                                                                            \
   KERNEL __launch_bounds__(threads, 1) layernorm_##name(elem *y, const elem *x, const elem *z, const elem *gamma, \
                                                         const elem *beta, long long rows, int n, acc eps) {       \
-    long long row = row_of(rows);                                                                                 \
+    long long row = group_row(rows);                                                                              \
     layernorm<E, G>(y + row * n, gamma, beta, eps, {x + row * n, z ? z + row * n : z, n, n});                     \
   }
 
 #define RMSNORM(name, threads, E, G)                                                                             \
   KERNEL __launch_bounds__(threads, 1) rmsnorm_##name(elem *y, const elem *x, const elem *gamma, long long rows, \
                                                       int n, acc eps) {                                          \
-    long long row = row_of(rows);                                                                                \
+    long long row = group_row(rows);                                                                             \
     rmsnorm<E, G>(y + row * n, gamma, eps, {x + row * n, nullptr, n, n});                                        \
   }
 
@@ -276,7 +272,7 @@ __device__ inline long long row_of(long long rows) {
 #define CROSS_ENTROPY(name, threads, E, G)                                                             \
   KERNEL __launch_bounds__(threads, 1) cross_entropy_##name(elem *y, const elem *x, const int *labels, \
                                                             long long rows, int n) {                   \
-    long long row = row_of(rows);                                                                      \
+    long long row = group_row(rows);                                                                   \
     x += row * n;                                                                                      \
     acc loss = cross_entropy<E, G>(widen(x[labels[row]]), {x, nullptr, n, n});                         \
     if (threadIdx.x == 0) y[row] = narrow(loss);                                                       \
@@ -286,19 +282,19 @@ __device__ inline long long row_of(long long rows) {
 #define REDUCE(name, threads, E, G)                                                                      \
   KERNEL __launch_bounds__(threads, 1) reduce_rows_##name(elem *y, const elem *x, long long rows, int n, \
                                                           int maximum, acc factor) {                     \
-    long long row = row_of(rows);                                                                        \
+    long long row = group_row(rows);                                                                     \
     acc all = reduced<E, G>(maximum, factor, {x + row * n, nullptr, n, n});                              \
     if (threadIdx.x == 0) y[row] = narrow(all);                                                          \
   }
 
 // The sizes, with the most threads of a block and the elements that a thread keeps, as rowsKernel of
 // bind_rows.go chooses them.
-#define SIZES(KIND)                                       \
-  KIND(short, 256, 8, W)                                  \
-  KIND(medium, 512,  128 / sizeof(acc), W)                \
-  KIND(long, 1024, 0, W)                                  \
-  KIND(short_single, 256, 8, 1)                           \
-  KIND(medium_single, 512,  128 / sizeof(acc), 1)         \
+#define SIZES(KIND)                               \
+  KIND(short, 256, 8, W)                          \
+  KIND(medium, 512,  128 / sizeof(acc), W)        \
+  KIND(long, 1024, 0, W)                          \
+  KIND(short_single, 256, 8, 1)                   \
+  KIND(medium_single, 512,  128 / sizeof(acc), 1) \
   KIND(long_single, 1024, 0, 1)
 SIZES(SOFTMAX)
 SIZES(LAYERNORM)

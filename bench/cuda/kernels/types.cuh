@@ -77,3 +77,9 @@ struct alignas(16) vec {
   static constexpr int size = 16 / sizeof(T);
   T at[16 / sizeof(T)];
 };
+
+// row_of are W neighbours of a row, in accesses of up to 16 bytes.
+template <typename T, int W>
+struct alignas(sizeof(T) * W < 16 ? sizeof(T) * W : 16) row_of {
+  T at[W];
+};
