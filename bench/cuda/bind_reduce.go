@@ -20,51 +20,37 @@ func bindReduceCols(ws *workspace, c bench.Chain) (*kernel, error) {
 		name, columns = "reduce_cols_single", 1
 	}
 	blocks := divideUp(n, across*columns)
-	parts := max(1, min(divideUp(int64(ws.backend.sms)*perSM, blocks), m/groups, 65535))
+	shares := max(1, min(divideUp(int64(ws.backend.sms)*perSM, blocks), m/groups, 65535))
+	parts, err := ws.ofParts(shares*n, blocks)
+	if err != nil {
+		return nil, err
+	}
 	maximum, factor := ws.reduction(op, m)
-	threads := [3]int{across, groups}
-	return ws.inTwo("reduce", parts*n,
-		step{name, Grid{Blocks: [3]int{int(blocks), int(parts)}, Threads: threads},
-			[]Arg{ws.pointer(x), Long(m), Int(int(n)), maximum}},
-		step{"finish_cols", Grid{Blocks: [3]int{int(divideUp(n, across))}, Threads: threads},
-			[]Arg{Int(int(parts)), Int(int(n)), maximum, factor}}, op.Out)
+	return ws.ours("reduce", name, Grid{Blocks: [3]int{int(blocks), int(shares)}, Threads: [3]int{across, groups}},
+		append(parts, ws.pointer(op.Out), ws.pointer(x), Long(m), Int(int(n)), maximum, factor)...)
 }
 
 func bindMSE(ws *workspace, c bench.Chain) (*kernel, error) {
-	const threads, each = 256, 4 // vectors of a thread: `each` in squared_error
+	const threads, each = 256, 4 // vectors of a thread at a time: `each` in squared_error
+	const perSM = 8              // blocks that run at the same time
 	op, x := c[0], c[0].In[0]
 	grid := linear(x.Elems(), threads, each*ws.vector(x))
-	return ws.inTwo("reduce", int64(grid.Blocks[0]),
-		step{"squared_error", grid, []Arg{ws.pointer(x), ws.pointer(op.In[1]), Long(x.Elems())}},
-		step{"finish_sum", Grid{Threads: [3]int{threads}}, []Arg{Int(grid.Blocks[0]), ws.scalar(1 / float64(x.Elems()))}}, op.Out)
+	grid.Blocks[0] = min(grid.Blocks[0], perSM*ws.backend.sms)
+	parts, err := ws.ofParts(int64(grid.Blocks[0]), 1)
+	if err != nil {
+		return nil, err
+	}
+	return ws.ours("reduce", "squared_error", grid, append(parts,
+		ws.pointer(op.Out), ws.pointer(x), ws.pointer(op.In[1]), Long(x.Elems()), ws.scalar(1/float64(x.Elems())))...)
 }
 
-// step is a kernel with its arguments, but for the tensors between the steps.
-type step struct {
-	function string
-	grid     Grid
-	args     []Arg
-}
-
-// inTwo is a kernel of two steps: the first writes numbers of the type that is computed in, which the
-// second reads and makes the output of.
-func (ws *workspace) inTwo(source string, numbers int64, first, second step, out *bench.Tensor) (*kernel, error) {
-	between, err := ws.alloc(8 * numbers)
+// ofParts are the arguments partial and arrived of a reduction: room for so many numbers of the type that is computed
+// in, and so many counters.
+func (ws *workspace) ofParts(numbers, counters int64) ([]Arg, error) {
+	partial, err := ws.alloc(numbers * sum(ws.dtype).Bytes)
 	if err != nil {
 		return nil, err
 	}
-	one, err := ws.ours(source, first.function, first.grid, append([]Arg{Pointer(between)}, first.args...)...)
-	if err != nil {
-		return nil, err
-	}
-	two, err := ws.ours(source, second.function, second.grid, append([]Arg{ws.pointer(out), Pointer(between)}, second.args...)...)
-	if err != nil {
-		return nil, err
-	}
-	return &kernel{name: one.name, enqueue: func() error {
-		if err := one.enqueue(); err != nil {
-			return err
-		}
-		return two.enqueue()
-	}}, nil
+	arrived, err := ws.zeroed(4 * counters)
+	return []Arg{Pointer(partial), Pointer(arrived)}, err
 }

@@ -1,10 +1,10 @@
 package cuda
 
 import (
+	"math/bits"
 	"strings"
 
 	"hwcal/bench"
-	"hwcal/schema"
 )
 
 func init() {
@@ -22,27 +22,28 @@ func init() {
 }
 
 // rowsKernel is a kernel of rows.cu for matrices of so many rows of n elements: the name of its
-// size, and the grid.
+// size, and the grid. Threads keep as many pieces of a row as leave none of a warp idle; short rows share one.
 func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid) {
-	kept := int64(32) // elements of a thread
-	if ws.dtype == schema.FP64 {
-		kept = 16
-	}
-	const few, warp, short, medium, long = 8, 32, 256, 512, 1024
-	var threads int64
+	const warp, most, longest, block = 32, 512, 1024, 128 // threads
+	width := int64(16 / ws.dtype.Bytes())                 // of a piece
+	size, kept, long := "four", int64(4), "long"
 	switch {
-	case n <= few*short:
-		size, threads = "short", (n+few-1)/few
-	case n <= kept*medium:
-		size, threads = "medium", (n+kept-1)/kept
-	default:
-		size, threads = "long", long
+	case n%width != 0:
+		width, size, kept, long = 1, "single", 16, "long_single"
+	case n <= warp*width:
+		size, kept = "one", 1
+	case n <= 2*warp*width:
+		size, kept = "two", 2
 	}
-	if n%(16/ws.dtype.Bytes()) != 0 {
-		size += "_single"
+	pieces := divideUp(n, width)
+	threads := roundUp(divideUp(pieces, kept), warp)
+	switch {
+	case threads > most:
+		size, threads = long, longest
+	case pieces < warp:
+		threads = 1 << bits.Len64(uint64(pieces-1)) // a power of two
 	}
-	threads = (threads + warp - 1) / warp * warp
-	groups := max(1, 128/threads) // in a block
+	groups := max(1, block/threads)
 	return size, Grid{
 		Blocks:  [3]int{int((rows + groups - 1) / groups)},
 		Threads: [3]int{int(threads), int(groups)},

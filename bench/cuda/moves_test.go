@@ -40,7 +40,7 @@ func verifyPool(t *testing.T, b *Backend) {
 func TestReduce(t *testing.T) { verifyReduce(t, newEmulated(t, Capability{8, 0})) }
 
 func verifyReduce(t *testing.T, b *Backend) {
-	for _, s := range [][2]int64{{1, 1}, {7, 33}, {100, 70}, {301, 5}, {40, 900}} {
+	for _, s := range [][2]int64{{1, 1}, {7, 33}, {100, 70}, {301, 5}, {301, 333}, {40, 900}} {
 		m, n := s[0], s[1]
 		x := func() *bench.Tensor { return matrix("X", m, n) }
 		verifyKernels(t, b, floats,

@@ -12,7 +12,7 @@ import (
 func TestRows(t *testing.T) { verifyRows(t, newEmulated(t, Capability{8, 0})) }
 
 func verifyRows(t *testing.T, b *Backend) {
-	for _, s := range [][2]int64{{7, 5}, {9, 64}, {2, 777}, {1, 2056}, {1, 4099}, {1, 16400}, {1, 16387}} {
+	for _, s := range [][2]int64{{300, 4}, {7, 5}, {9, 64}, {3, 200}, {2, 777}, {1, 2056}, {1, 4099}, {1, 16400}, {1, 16387}} {
 		m, n := s[0], s[1]
 		add := bench.Add(matrix("X", m, n), matrix("R", m, n))
 		norm := func(x *bench.Tensor) bench.Op { return bench.LayerNorm(x, param("gamma", n), param("beta", n), 1e-5) }

@@ -51,3 +51,24 @@ template <typename T> void store(T *p, T v) { *p = v; }
 template <typename T> void store_streaming(T *p, T v) { *p = v; }
 
 #endif
+
+// fresh reads what another block of this launch wrote, past the L1 cache.
+template <typename T>
+__device__ inline T fresh(const T *p) { return *(const volatile T *)p; }
+
+// last says, to all threads of a block, whether it is the last of n blocks to get here; what
+// the others wrote before is then there to be read fresh. The counter begins and ends with 0.
+__device__ inline bool last(unsigned char *shared, unsigned *arrived, unsigned n) {
+  __threadfence();
+  __syncthreads();
+  unsigned *seen = (unsigned *)shared;
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    *seen = atomicAdd(arrived, 1u);
+    if (*seen == n - 1) *arrived = 0;
+  }
+  __syncthreads();
+  bool is = *seen == n - 1;
+  __syncthreads();
+  __threadfence();
+  return is;
+}

@@ -3,7 +3,6 @@
 // the first are with blocks that run and wait for nothing before one of the second is taken:
 // it ends for any number of blocks.
 #pragma once
-#include "memory.cuh"
 #include "tile.cuh"
 
 // Queue counts units taken, blocks that left, and for each group of what the first phase

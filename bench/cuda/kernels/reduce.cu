@@ -1,4 +1,5 @@
-// Reductions over more than a row, in two steps: of parts, and of what these give.
+// Reductions over more than a row: blocks take parts, and the last of them what these give.
+#include "memory.cuh"
 #include "types.cuh"
 
 constexpr acc lowest = (acc)(sizeof(acc) == 8 ? -1.7e308 : -3.4e38);
@@ -7,11 +8,11 @@ __device__ inline acc with(acc all, acc v, int maximum) { return !maximum ? all 
 
 constexpr int across = 32, groups = 8; // threads of a block
 
-// over_groups gives what the groups of a block have of the same column, of G * across, together: column threadIdx.x * G + i
-// of each is v[i]. out(column, all) has each column once.
+// over_groups gives what the groups of a block have at place i of G of a thread, together: out(i, all) has each once.
 template <int G, typename Out>
 __device__ inline void over_groups(const acc (&v)[G], int maximum, Out out) {
   __shared__ acc of[groups][G * across];
+  __syncthreads(); // until all have read what was there before
 #pragma unroll
   for (int i = 0; i < G; i++) of[threadIdx.y][i * across + threadIdx.x] = v[i];
   __syncthreads();
@@ -19,7 +20,7 @@ __device__ inline void over_groups(const acc (&v)[G], int maximum, Out out) {
     acc all = of[0][i * across + threadIdx.x];
 #pragma unroll
     for (int g = 1; g < groups; g++) all = with(all, of[g][i * across + threadIdx.x], maximum);
-    out(threadIdx.x * G + i, all);
+    out(i, all);
   }
 }
 
@@ -34,48 +35,54 @@ __device__ inline void over_rows(acc (&all)[G], const elem *x, long long row, lo
   }
 }
 
-// partial[part][n] = the sums, or maxima, of the columns of X[m,n] over the rows of a part: blockIdx.y of
-// gridDim.y. A thread has G columns, which are neighbours; the groups of a block share the rows.
+// y[n] = the maxima of the columns of X[m,n], or factor times their sums. A block has G * across columns, of which a thread
+// has G neighbours, over the rows of a part: blockIdx.y of gridDim.y. The groups of a block share these rows.
+// partial[parts][n] and arrived[blocks of columns] are for what the parts give.
 template <int G>
-__device__ inline void reduce_cols_of(acc *partial, const elem *x, long long m, int n, int maximum) {
-  int block = blockIdx.x * across * G, column = block + threadIdx.x * G;
+__device__ inline void reduce_cols_of(acc *partial, unsigned *arrived, elem *y, const elem *x, long long m, int n, int maximum,
+                                      acc factor) {
+  int block = blockIdx.x * across * G, column = block + threadIdx.x * G, parts = gridDim.y;
   acc all[G];
 #pragma unroll
   for (int i = 0; i < G; i++) all[i] = maximum ? lowest : 0;
-  long long first = m * blockIdx.y / gridDim.y + threadIdx.y, end = m * (blockIdx.y + 1) / gridDim.y;
+  long long first = m * blockIdx.y / parts + threadIdx.y, end = m * (blockIdx.y + 1) / parts;
   if (column < n && maximum) over_rows<G>(all, x + column, first, end, n, [](acc a, acc b) { return b > a ? b : a; });
   if (column < n && !maximum) over_rows<G>(all, x + column, first, end, n, [](acc a, acc b) { return a + b; });
   over_groups<G>(all, maximum, [&](int i, acc v) {
-    if (block + i < n) partial[(long long)blockIdx.y * n + block + i] = v;
+    if (column + i < n) partial[(long long)blockIdx.y * n + column + i] = v;
+  });
+
+  __shared__ unsigned seen;
+  if (!last((unsigned char *)&seen, arrived + blockIdx.x, parts)) return;
+#pragma unroll
+  for (int i = 0; i < G; i++) all[i] = maximum ? lowest : 0;
+  column = block + threadIdx.x; // and each `across` further
+#pragma unroll 4
+  for (int part = threadIdx.y; part < parts; part += groups)
+#pragma unroll
+    for (int i = 0; i < G; i++)
+      if (column + i * across < n) all[i] = with(all[i], fresh(partial + (long long)part * n + column + i * across), maximum);
+  over_groups<G>(all, maximum, [&](int i, acc v) {
+    if (column + i * across < n) y[column + i * across] = narrow(maximum ? v : v * factor);
   });
 }
 
 // Columns by 16 bytes of a row, where rows are multiples of that, or by one.
-KERNEL __launch_bounds__(across *groups) reduce_cols(acc *partial, const elem *x, long long m, int n, int maximum) {
-  reduce_cols_of<16 / sizeof(elem)>(partial, x, m, n, maximum);
+KERNEL __launch_bounds__(across *groups) reduce_cols(acc *partial, unsigned *arrived, elem *y, const elem *x, long long m,
+                                                     int n, int maximum, acc factor) {
+  reduce_cols_of<16 / sizeof(elem)>(partial, arrived, y, x, m, n, maximum, factor);
 }
-KERNEL __launch_bounds__(across *groups) reduce_cols_single(acc *partial, const elem *x, long long m, int n, int maximum) {
-  reduce_cols_of<1>(partial, x, m, n, maximum);
-}
-
-// y[column] = the maximum of partial[parts][n], or factor times the sum.
-KERNEL __launch_bounds__(across *groups) finish_cols(elem *y, const acc *partial, int parts, int n, int maximum, acc factor) {
-  int block = blockIdx.x * across, column = block + threadIdx.x;
-  acc all[1] = {maximum ? lowest : 0};
-  if (column < n) {
-#pragma unroll 4
-    for (int i = threadIdx.y; i < parts; i += groups) all[0] = with(all[0], partial[(long long)i * n + column], maximum);
-  }
-  over_groups<1>(all, maximum, [&](int i, acc v) {
-    if (block + i < n) y[block + i] = narrow(maximum ? v : v * factor);
-  });
+KERNEL __launch_bounds__(across *groups) reduce_cols_single(acc *partial, unsigned *arrived, elem *y, const elem *x,
+                                                            long long m, int n, int maximum, acc factor) {
+  reduce_cols_of<1>(partial, arrived, y, x, m, n, maximum, factor);
 }
 
-// add_block adds up over the 256 threads of a block, for the first.
+// add_block adds up over the 256 threads of a block.
 __device__ inline acc add_block(acc v) {
   __shared__ acc warps[8];
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) v += __shfl_xor_sync(~0u, v, lanes);
+  __syncthreads(); // until all have read what was there before
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
   __syncthreads();
   v = warps[0];
@@ -83,42 +90,45 @@ __device__ inline acc add_block(acc v) {
   return v;
 }
 
-// partial[block] = the sum of (x - t)^2 over the block's vectors, of which a thread has four, all loaded before any is
-// waited for.
-KERNEL __launch_bounds__(256) squared_error(acc *partial, const elem *x, const elem *t, long long n) {
+// y[0] = factor times the sum of (x - t)^2. A block takes 4 vectors a thread at a time, all loaded before any is waited for.
+// partial[blocks] and arrived are for what the blocks give.
+KERNEL __launch_bounds__(256) squared_error(acc *partial, unsigned *arrived, elem *y, const elem *x, const elem *t, long long n,
+                                            acc factor) {
   constexpr int W = 16 / sizeof(elem), each = 4;
   acc sum = 0;
-  long long stride = blockDim.x * W, at = blockIdx.x * each * stride + threadIdx.x * W;
-  if (at + (each - 1) * stride + W <= n) {
-    vec<elem> a[each], b[each];
+  const long long stride = 256 * W, all = each * stride;
+  for (long long block = blockIdx.x * all; block < n; block += gridDim.x * all) {
+    long long at = block + threadIdx.x * W;
+    if (block + all <= n) {
+      vec<elem> a[each], b[each];
 #pragma unroll
-    for (int u = 0; u < each; u++) {
-      a[u] = *(const vec<elem> *)(x + at + u * stride);
-      b[u] = *(const vec<elem> *)(t + at + u * stride);
+      for (int u = 0; u < each; u++) {
+        a[u] = *(const vec<elem> *)(x + at + u * stride);
+        b[u] = *(const vec<elem> *)(t + at + u * stride);
+      }
+#pragma unroll
+      for (int u = 0; u < each; u++)
+#pragma unroll
+        for (int i = 0; i < W; i++) {
+          acc d = widen(a[u].at[i]) - widen(b[u].at[i]);
+          sum += d * d;
+        }
+    } else {
+      for (int u = 0; u < each; u++, at += stride)
+        for (long long i = at; i < at + W && i < n; i++) {
+          acc d = widen(x[i]) - widen(t[i]);
+          sum += d * d;
+        }
     }
-#pragma unroll
-    for (int u = 0; u < each; u++)
-#pragma unroll
-      for (int i = 0; i < W; i++) {
-        acc d = widen(a[u].at[i]) - widen(b[u].at[i]);
-        sum += d * d;
-      }
-  } else {
-    for (int u = 0; u < each; u++, at += stride)
-      for (long long i = at; i < at + W && i < n; i++) {
-        acc d = widen(x[i]) - widen(t[i]);
-        sum += d * d;
-      }
   }
   sum = add_block(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
-}
 
-// y[0] = factor times the sum of partial[parts]; one block.
-KERNEL __launch_bounds__(256) finish_sum(elem *y, const acc *partial, int parts, acc factor) {
-  acc sum = 0;
-#pragma unroll 8
-  for (int i = threadIdx.x; i < parts; i += blockDim.x) sum += partial[i];
+  __shared__ unsigned seen;
+  if (!last((unsigned char *)&seen, arrived, gridDim.x)) return;
+  sum = 0;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < gridDim.x; i += 256) sum += fresh(partial + i);
   sum = add_block(sum);
   if (threadIdx.x == 0) y[0] = narrow(sum * factor);
 }

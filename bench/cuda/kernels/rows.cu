@@ -1,8 +1,8 @@
 // Softmax and layer norm of rows, and what is added to a row as it is read.
 //
-// A row is computed by a group of blockDim.x threads; a block has blockDim.y of them. The kernels are
-// for a number E of elements that each thread keeps in registers, or 0: then the row is longer, and
-// read again for each pass. They read 16 bytes at once, or, where rows are no multiples
+// A row is computed by a group of blockDim.x threads, a part of a warp or whole warps; a block has blockDim.y of
+// them. The kernels are for a number E of elements that each thread keeps in registers, or 0: then the row is
+// longer, and read again for each pass. They read 16 bytes at once, or, where rows are no multiples
 // of that, single elements: G of them.
 #include "activation.cuh"
 
@@ -37,7 +37,8 @@ __device__ inline void put(elem *y, const acc (&v)[G]) {
 template <typename Two>
 __device__ inline acc over_group(acc v, Two two) {
 #pragma unroll
-  for (int lanes = 16; lanes > 0; lanes /= 2) v = two(v, __shfl_xor_sync(~0u, v, lanes));
+  for (int lanes = 16; lanes > 0; lanes /= 2)
+    if (lanes < blockDim.x) v = two(v, __shfl_xor_sync(~0u, v, lanes));
   int warps = blockDim.x / 32;
   if (warps > 1) {
     __shared__ acc of_warp[32]; // of all groups of the block
@@ -246,7 +247,7 @@ __device__ inline long long group_row(long long rows) {
 // softmax of x[rows][n], to which mask[period][n] is added if there is one. Where m is not 0, the scores
 // are causal: of row i of m only the first i + 1 + n - m are used.
 #define SOFTMAX(name, threads, E, G)                                                                            \
-  KERNEL __launch_bounds__(threads, 1) softmax_##name(elem *y, const elem *x, const elem *mask, long long rows, \
+  KERNEL __launch_bounds__(threads, 1024 / threads) softmax_##name(elem *y, const elem *x, const elem *mask, long long rows, \
                                                       int n, int period, int m) {                               \
     long long row = group_row(rows);                                                                            \
     int used = m ? (int)(row % m) + 1 + n - m : n;                                                              \
@@ -255,14 +256,14 @@ __device__ inline long long group_row(long long rows) {
 
 // layernorm of x[rows][n], to which z of the same size is added if there is one.
 #define LAYERNORM(name, threads, E, G)                                                                            \
-  KERNEL __launch_bounds__(threads, 1) layernorm_##name(elem *y, const elem *x, const elem *z, const elem *gamma, \
+  KERNEL __launch_bounds__(threads, 1024 / threads) layernorm_##name(elem *y, const elem *x, const elem *z, const elem *gamma, \
                                                         const elem *beta, long long rows, int n, acc eps) {       \
     long long row = group_row(rows);                                                                              \
     layernorm<E, G>(y + row * n, gamma, beta, eps, {x + row * n, z ? z + row * n : z, n, n});                     \
   }
 
 #define RMSNORM(name, threads, E, G)                                                                             \
-  KERNEL __launch_bounds__(threads, 1) rmsnorm_##name(elem *y, const elem *x, const elem *gamma, long long rows, \
+  KERNEL __launch_bounds__(threads, 1024 / threads) rmsnorm_##name(elem *y, const elem *x, const elem *gamma, long long rows, \
                                                       int n, acc eps) {                                          \
     long long row = group_row(rows);                                                                             \
     rmsnorm<E, G>(y + row * n, gamma, eps, {x + row * n, nullptr, n, n});                                        \
@@ -270,7 +271,7 @@ __device__ inline long long group_row(long long rows) {
 
 // y[row] = the loss of x[rows][n] for the classes labels[rows].
 #define CROSS_ENTROPY(name, threads, E, G)                                                             \
-  KERNEL __launch_bounds__(threads, 1) cross_entropy_##name(elem *y, const elem *x, const int *labels, \
+  KERNEL __launch_bounds__(threads, 1024 / threads) cross_entropy_##name(elem *y, const elem *x, const int *labels, \
                                                             long long rows, int n) {                   \
     long long row = group_row(rows);                                                                   \
     x += row * n;                                                                                      \
@@ -280,21 +281,22 @@ __device__ inline long long group_row(long long rows) {
 
 // y[row] = the maximum of x[rows][n], or factor times the sum.
 #define REDUCE(name, threads, E, G)                                                                      \
-  KERNEL __launch_bounds__(threads, 1) reduce_rows_##name(elem *y, const elem *x, long long rows, int n, \
+  KERNEL __launch_bounds__(threads, 1024 / threads) reduce_rows_##name(elem *y, const elem *x, long long rows, int n, \
                                                           int maximum, acc factor) {                     \
     long long row = group_row(rows);                                                                     \
     acc all = reduced<E, G>(maximum, factor, {x + row * n, nullptr, n, n});                              \
     if (threadIdx.x == 0) y[row] = narrow(all);                                                          \
   }
 
-// The sizes, with the most threads of a block and the elements that a thread keeps, as rowsKernel of
-// bind_rows.go chooses them.
-#define SIZES(KIND)                               \
-  KIND(short, 256, 8, W)                          \
-  KIND(medium, 512,  128 / sizeof(acc), W)        \
-  KIND(long, 1024, 0, W)                          \
-  KIND(short_single, 256, 8, 1)                   \
-  KIND(medium_single, 512,  128 / sizeof(acc), 1) \
+// The sizes, with the most threads of a block, the elements that a thread keeps, and how many of them are neighbours, as
+// rowsKernel of bind_rows.go chooses them. A thread has 64 registers: more leave the memory idle, as fewer rows wait for it
+// at once.
+#define SIZES(KIND)                \
+  KIND(one, 128, W, W)             \
+  KIND(two, 128, 2 * W, W)         \
+  KIND(four, 512, 4 * W, W)        \
+  KIND(long, 1024, 0, W)           \
+  KIND(single, 512, 16, 1)         \
   KIND(long_single, 1024, 0, 1)
 SIZES(SOFTMAX)
 SIZES(LAYERNORM)

@@ -4,6 +4,7 @@
 // bytes. What differs is how a warp multiplies (struct Warp).
 #pragma once
 #include "epilogue.cuh"
+#include "memory.cuh"
 #include "mma.cuh"
 
 constexpr int STAGES = 4;
@@ -259,27 +260,6 @@ struct Warp {
   }
 };
 #endif
-
-// last says, to all threads of a block, whether it is the last of n blocks to get here; what
-// the others wrote before is then there to be read fresh. The counter begins and ends with 0.
-__device__ inline bool last(unsigned char *shared, unsigned *arrived, unsigned n) {
-  __threadfence();
-  __syncthreads();
-  unsigned *seen = (unsigned *)shared;
-  if (threadIdx.x == 0) {
-    *seen = atomicAdd(arrived, 1u);
-    if (*seen == n - 1) *arrived = 0;
-  }
-  __syncthreads();
-  bool is = *seen == n - 1;
-  __syncthreads();
-  __threadfence();
-  return is;
-}
-
-// fresh reads what another block of this launch wrote, past the L1 cache.
-template <typename T>
-__device__ inline T fresh(const T *p) { return *(const volatile T *)p; }
 
 // Slice is the part of a product that one block computes: the tile of some first row and column, over
 // so many steps from k on.
