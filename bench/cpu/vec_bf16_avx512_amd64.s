@@ -6316,9 +6316,9 @@ TEXT ·vecColMaxBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 	XORQ DI, DI
 	SUBQ $+128, CX
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPS (AX)(DI*2), Z0
 	VMOVUPS 64(AX)(DI*2), Z1
 	VMOVUPS 128(AX)(DI*2), Z2
@@ -6331,7 +6331,7 @@ main:
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-mainrow:
+strip8row:
 	VPMOVZXWD (R9)(DI*1), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMAXPS    Z8, Z0, Z0
@@ -6359,7 +6359,7 @@ mainrow:
 	ADDQ      BX, R8
 	ADDQ      BX, R9
 	DECQ      R10
-	JNZ       mainrow
+	JNZ       strip8row
 	VMOVUPS   Z0, (AX)(DI*2)
 	VMOVUPS   Z1, 64(AX)(DI*2)
 	VMOVUPS   Z2, 128(AX)(DI*2)
@@ -6370,33 +6370,92 @@ mainrow:
 	VMOVUPS   Z7, 448(AX)(DI*2)
 	ADDQ      $+256, DI
 	SUBQ      $+128, CX
-	JGE       main
+	JGE       strip8
 
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
+strip8done:
+	ADDQ    $+128, CX
+	SUBQ    $+64, CX
+	JLT     strip4done
+	VMOVUPS (AX)(DI*2), Z0
+	VMOVUPS 64(AX)(DI*2), Z1
+	VMOVUPS 128(AX)(DI*2), Z2
+	VMOVUPS 192(AX)(DI*2), Z3
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
 
-single:
+strip4row:
+	VPMOVZXWD (R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMAXPS    Z4, Z0, Z0
+	VPMOVZXWD 32(R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMAXPS    Z4, Z1, Z1
+	VPMOVZXWD 64(R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMAXPS    Z4, Z2, Z2
+	VPMOVZXWD 96(R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VMAXPS    Z4, Z3, Z3
+	ADDQ      BX, R8
+	ADDQ      BX, R9
+	DECQ      R10
+	JNZ       strip4row
+	VMOVUPS   Z0, (AX)(DI*2)
+	VMOVUPS   Z1, 64(AX)(DI*2)
+	VMOVUPS   Z2, 128(AX)(DI*2)
+	VMOVUPS   Z3, 192(AX)(DI*2)
+	ADDQ      $+128, DI
+	SUBQ      $+64, CX
+
+strip4done:
+	ADDQ    $+64, CX
+	SUBQ    $+32, CX
+	JLT     strip2done
+	VMOVUPS (AX)(DI*2), Z0
+	VMOVUPS 64(AX)(DI*2), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+strip2row:
+	VPMOVZXWD (R9)(DI*1), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMAXPS    Z2, Z0, Z0
+	VPMOVZXWD 32(R9)(DI*1), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMAXPS    Z2, Z1, Z1
+	ADDQ      BX, R8
+	ADDQ      BX, R9
+	DECQ      R10
+	JNZ       strip2row
+	VMOVUPS   Z0, (AX)(DI*2)
+	VMOVUPS   Z1, 64(AX)(DI*2)
+	ADDQ      $+64, DI
+	SUBQ      $+32, CX
+
+strip2done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip1done
 	VMOVUPS (AX)(DI*2), Z0
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-singlerow:
+strip1row:
 	VPMOVZXWD (R9)(DI*1), Z1
 	VPSLLD    $0x10, Z1, Z1
 	VMAXPS    Z1, Z0, Z0
 	ADDQ      BX, R8
 	ADDQ      BX, R9
 	DECQ      R10
-	JNZ       singlerow
+	JNZ       strip1row
 	VMOVUPS   Z0, (AX)(DI*2)
 	ADDQ      $+32, DI
 	SUBQ      $+16, CX
-	JGE       single
 
-singledone:
+strip1done:
 	ADDQ      $+16, CX
 	JZ        return
 	MOVQ      $0x00000001, R8
@@ -6432,9 +6491,9 @@ TEXT ·vecColSumBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 	XORQ DI, DI
 	SUBQ $+128, CX
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPS (AX)(DI*2), Z0
 	VMOVUPS 64(AX)(DI*2), Z1
 	VMOVUPS 128(AX)(DI*2), Z2
@@ -6447,7 +6506,7 @@ main:
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-mainrow:
+strip8row:
 	VPMOVZXWD (R9)(DI*1), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VADDPS    Z8, Z0, Z0
@@ -6475,7 +6534,7 @@ mainrow:
 	ADDQ      BX, R8
 	ADDQ      BX, R9
 	DECQ      R10
-	JNZ       mainrow
+	JNZ       strip8row
 	VMOVUPS   Z0, (AX)(DI*2)
 	VMOVUPS   Z1, 64(AX)(DI*2)
 	VMOVUPS   Z2, 128(AX)(DI*2)
@@ -6486,33 +6545,92 @@ mainrow:
 	VMOVUPS   Z7, 448(AX)(DI*2)
 	ADDQ      $+256, DI
 	SUBQ      $+128, CX
-	JGE       main
+	JGE       strip8
 
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
+strip8done:
+	ADDQ    $+128, CX
+	SUBQ    $+64, CX
+	JLT     strip4done
+	VMOVUPS (AX)(DI*2), Z0
+	VMOVUPS 64(AX)(DI*2), Z1
+	VMOVUPS 128(AX)(DI*2), Z2
+	VMOVUPS 192(AX)(DI*2), Z3
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
 
-single:
+strip4row:
+	VPMOVZXWD (R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z0, Z0
+	VPMOVZXWD 32(R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z1, Z1
+	VPMOVZXWD 64(R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z2, Z2
+	VPMOVZXWD 96(R9)(DI*1), Z4
+	VPSLLD    $0x10, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	ADDQ      BX, R8
+	ADDQ      BX, R9
+	DECQ      R10
+	JNZ       strip4row
+	VMOVUPS   Z0, (AX)(DI*2)
+	VMOVUPS   Z1, 64(AX)(DI*2)
+	VMOVUPS   Z2, 128(AX)(DI*2)
+	VMOVUPS   Z3, 192(AX)(DI*2)
+	ADDQ      $+128, DI
+	SUBQ      $+64, CX
+
+strip4done:
+	ADDQ    $+64, CX
+	SUBQ    $+32, CX
+	JLT     strip2done
+	VMOVUPS (AX)(DI*2), Z0
+	VMOVUPS 64(AX)(DI*2), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+strip2row:
+	VPMOVZXWD (R9)(DI*1), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VADDPS    Z2, Z0, Z0
+	VPMOVZXWD 32(R9)(DI*1), Z2
+	VPSLLD    $0x10, Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	ADDQ      BX, R8
+	ADDQ      BX, R9
+	DECQ      R10
+	JNZ       strip2row
+	VMOVUPS   Z0, (AX)(DI*2)
+	VMOVUPS   Z1, 64(AX)(DI*2)
+	ADDQ      $+64, DI
+	SUBQ      $+32, CX
+
+strip2done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip1done
 	VMOVUPS (AX)(DI*2), Z0
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-singlerow:
+strip1row:
 	VPMOVZXWD (R9)(DI*1), Z1
 	VPSLLD    $0x10, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 	ADDQ      BX, R8
 	ADDQ      BX, R9
 	DECQ      R10
-	JNZ       singlerow
+	JNZ       strip1row
 	VMOVUPS   Z0, (AX)(DI*2)
 	ADDQ      $+32, DI
 	SUBQ      $+16, CX
-	JGE       single
 
-singledone:
+strip1done:
 	ADDQ      $+16, CX
 	JZ        return
 	MOVQ      $0x00000001, R8

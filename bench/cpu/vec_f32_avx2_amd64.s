@@ -9648,9 +9648,9 @@ TEXT ·vecColMaxF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 	XORQ DI, DI
 	SUBQ $+64, SI
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPS (AX)(DI*1), Y0
 	VMOVUPS 32(AX)(DI*1), Y1
 	VMOVUPS 64(AX)(DI*1), Y2
@@ -9663,7 +9663,7 @@ main:
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-mainrow:
+strip8row:
 	VMOVUPS (R9)(DI*1), Y8
 	VMAXPS  Y8, Y0, Y0
 	VMOVUPS 32(R9)(DI*1), Y8
@@ -9683,7 +9683,7 @@ mainrow:
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPS Y0, (AX)(DI*1)
 	VMOVUPS Y1, 32(AX)(DI*1)
 	VMOVUPS Y2, 64(AX)(DI*1)
@@ -9694,32 +9694,85 @@ mainrow:
 	VMOVUPS Y7, 224(AX)(DI*1)
 	ADDQ    $+256, DI
 	SUBQ    $+64, SI
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+64, SI
-	SUBQ $+8, SI
-	JLT  singledone
+strip8done:
+	ADDQ    $+64, SI
+	SUBQ    $+32, SI
+	JLT     strip4done
+	VMOVUPS (AX)(DI*1), Y0
+	VMOVUPS 32(AX)(DI*1), Y1
+	VMOVUPS 64(AX)(DI*1), Y2
+	VMOVUPS 96(AX)(DI*1), Y3
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
-single:
+strip4row:
+	VMOVUPS (R9)(DI*1), Y4
+	VMAXPS  Y4, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y4
+	VMAXPS  Y4, Y1, Y1
+	VMOVUPS 64(R9)(DI*1), Y4
+	VMAXPS  Y4, Y2, Y2
+	VMOVUPS 96(R9)(DI*1), Y4
+	VMAXPS  Y4, Y3, Y3
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y1, 32(AX)(DI*1)
+	VMOVUPS Y2, 64(AX)(DI*1)
+	VMOVUPS Y3, 96(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+32, SI
+
+strip4done:
+	ADDQ    $+32, SI
+	SUBQ    $+16, SI
+	JLT     strip2done
+	VMOVUPS (AX)(DI*1), Y0
+	VMOVUPS 32(AX)(DI*1), Y1
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+strip2row:
+	VMOVUPS (R9)(DI*1), Y2
+	VMAXPS  Y2, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y2
+	VMAXPS  Y2, Y1, Y1
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y1, 32(AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+16, SI
+
+strip2done:
+	ADDQ    $+16, SI
+	SUBQ    $+8, SI
+	JLT     strip1done
 	VMOVUPS (AX)(DI*1), Y0
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-singlerow:
+strip1row:
 	VMOVUPS (R9)(DI*1), Y1
 	VMAXPS  Y1, Y0, Y0
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+8, SI
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ       $+8, SI
 	JZ         return
 	LEAQ       vecMaskf32avx2<>+32(SB), R8
@@ -9754,9 +9807,9 @@ TEXT ·vecColSumF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 	XORQ DI, DI
 	SUBQ $+64, SI
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPS (AX)(DI*1), Y0
 	VMOVUPS 32(AX)(DI*1), Y1
 	VMOVUPS 64(AX)(DI*1), Y2
@@ -9769,7 +9822,7 @@ main:
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-mainrow:
+strip8row:
 	VMOVUPS (R9)(DI*1), Y8
 	VADDPS  Y8, Y0, Y0
 	VMOVUPS 32(R9)(DI*1), Y8
@@ -9789,7 +9842,7 @@ mainrow:
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPS Y0, (AX)(DI*1)
 	VMOVUPS Y1, 32(AX)(DI*1)
 	VMOVUPS Y2, 64(AX)(DI*1)
@@ -9800,32 +9853,85 @@ mainrow:
 	VMOVUPS Y7, 224(AX)(DI*1)
 	ADDQ    $+256, DI
 	SUBQ    $+64, SI
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+64, SI
-	SUBQ $+8, SI
-	JLT  singledone
+strip8done:
+	ADDQ    $+64, SI
+	SUBQ    $+32, SI
+	JLT     strip4done
+	VMOVUPS (AX)(DI*1), Y0
+	VMOVUPS 32(AX)(DI*1), Y1
+	VMOVUPS 64(AX)(DI*1), Y2
+	VMOVUPS 96(AX)(DI*1), Y3
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
-single:
+strip4row:
+	VMOVUPS (R9)(DI*1), Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(R9)(DI*1), Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(R9)(DI*1), Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y1, 32(AX)(DI*1)
+	VMOVUPS Y2, 64(AX)(DI*1)
+	VMOVUPS Y3, 96(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+32, SI
+
+strip4done:
+	ADDQ    $+32, SI
+	SUBQ    $+16, SI
+	JLT     strip2done
+	VMOVUPS (AX)(DI*1), Y0
+	VMOVUPS 32(AX)(DI*1), Y1
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+strip2row:
+	VMOVUPS (R9)(DI*1), Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(R9)(DI*1), Y2
+	VADDPS  Y2, Y1, Y1
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y1, 32(AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+16, SI
+
+strip2done:
+	ADDQ    $+16, SI
+	SUBQ    $+8, SI
+	JLT     strip1done
 	VMOVUPS (AX)(DI*1), Y0
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-singlerow:
+strip1row:
 	VMOVUPS (R9)(DI*1), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+8, SI
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ       $+8, SI
 	JZ         return
 	LEAQ       vecMaskf32avx2<>+32(SB), R8
@@ -9865,9 +9971,9 @@ TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	SHLQ         $0x02, SI
 	XORQ         R9, R9
 	SUBQ         $+16, R8
-	JLT          maindone
+	JLT          strip2done
 
-main:
+strip2:
 	VMOVUPS (CX)(R9*1), Y3
 	VMOVUPS (AX)(R9*1), Y4
 	VMOVUPS 32(CX)(R9*1), Y5
@@ -9876,7 +9982,7 @@ main:
 	MOVQ    BX, R11
 	MOVQ    DI, R12
 
-mainrow:
+strip2row:
 	VMOVUPS      (R11)(R9*1), Y7
 	VMOVUPS      32(R11)(R9*1), Y10
 	VFMADD213PS  Y4, Y0, Y7
@@ -9920,26 +10026,24 @@ mainrow:
 	ADDQ         SI, R10
 	ADDQ         SI, R11
 	DECQ         R12
-	JNZ          mainrow
+	JNZ          strip2row
 	VMOVUPS      Y3, (CX)(R9*1)
 	VMOVUPS      Y5, 32(CX)(R9*1)
 	ADDQ         $+64, R9
 	SUBQ         $+16, R8
-	JGE          main
+	JGE          strip2
 
-maindone:
-	ADDQ $+16, R8
-	SUBQ $+8, R8
-	JLT  singledone
-
-single:
+strip2done:
+	ADDQ    $+16, R8
+	SUBQ    $+8, R8
+	JLT     strip1done
 	VMOVUPS (CX)(R9*1), Y3
 	VMOVUPS (AX)(R9*1), Y4
 	MOVQ    DX, R10
 	MOVQ    BX, R11
 	MOVQ    DI, R12
 
-singlerow:
+strip1row:
 	VMOVUPS      (R11)(R9*1), Y5
 	VFMADD213PS  Y4, Y0, Y5
 	VMAXPS       Y5, Y2, Y5
@@ -9963,13 +10067,12 @@ singlerow:
 	ADDQ         SI, R10
 	ADDQ         SI, R11
 	DECQ         R12
-	JNZ          singlerow
+	JNZ          strip1row
 	VMOVUPS      Y3, (CX)(R9*1)
 	ADDQ         $+32, R9
 	SUBQ         $+8, R8
-	JGE          single
 
-singledone:
+strip1done:
 	ADDQ       $+8, R8
 	JZ         return
 	LEAQ       vecMaskf32avx2<>+32(SB), R10

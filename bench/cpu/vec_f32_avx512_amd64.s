@@ -8876,9 +8876,9 @@ TEXT ·vecColMaxF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 	XORQ DI, DI
 	SUBQ $+128, CX
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPS (AX)(DI*1), Z0
 	VMOVUPS 64(AX)(DI*1), Z1
 	VMOVUPS 128(AX)(DI*1), Z2
@@ -8891,7 +8891,7 @@ main:
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-mainrow:
+strip8row:
 	VMOVUPS (R9)(DI*1), Z8
 	VMAXPS  Z8, Z0, Z0
 	VMOVUPS 64(R9)(DI*1), Z8
@@ -8911,7 +8911,7 @@ mainrow:
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPS Z0, (AX)(DI*1)
 	VMOVUPS Z1, 64(AX)(DI*1)
 	VMOVUPS Z2, 128(AX)(DI*1)
@@ -8922,32 +8922,85 @@ mainrow:
 	VMOVUPS Z7, 448(AX)(DI*1)
 	ADDQ    $+512, DI
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
+strip8done:
+	ADDQ    $+128, CX
+	SUBQ    $+64, CX
+	JLT     strip4done
+	VMOVUPS (AX)(DI*1), Z0
+	VMOVUPS 64(AX)(DI*1), Z1
+	VMOVUPS 128(AX)(DI*1), Z2
+	VMOVUPS 192(AX)(DI*1), Z3
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
 
-single:
+strip4row:
+	VMOVUPS (R9)(DI*1), Z4
+	VMAXPS  Z4, Z0, Z0
+	VMOVUPS 64(R9)(DI*1), Z4
+	VMAXPS  Z4, Z1, Z1
+	VMOVUPS 128(R9)(DI*1), Z4
+	VMAXPS  Z4, Z2, Z2
+	VMOVUPS 192(R9)(DI*1), Z4
+	VMAXPS  Z4, Z3, Z3
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, 64(AX)(DI*1)
+	VMOVUPS Z2, 128(AX)(DI*1)
+	VMOVUPS Z3, 192(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+64, CX
+
+strip4done:
+	ADDQ    $+64, CX
+	SUBQ    $+32, CX
+	JLT     strip2done
+	VMOVUPS (AX)(DI*1), Z0
+	VMOVUPS 64(AX)(DI*1), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+strip2row:
+	VMOVUPS (R9)(DI*1), Z2
+	VMAXPS  Z2, Z0, Z0
+	VMOVUPS 64(R9)(DI*1), Z2
+	VMAXPS  Z2, Z1, Z1
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, 64(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+32, CX
+
+strip2done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip1done
 	VMOVUPS (AX)(DI*1), Z0
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-singlerow:
+strip1row:
 	VMOVUPS (R9)(DI*1), Z1
 	VMAXPS  Z1, Z0, Z0
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPS Z0, (AX)(DI*1)
 	ADDQ    $+64, DI
 	SUBQ    $+16, CX
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ      $+16, CX
 	JZ        return
 	MOVQ      $0x00000001, R8
@@ -8982,9 +9035,9 @@ TEXT ·vecColSumF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 	XORQ DI, DI
 	SUBQ $+128, CX
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPS (AX)(DI*1), Z0
 	VMOVUPS 64(AX)(DI*1), Z1
 	VMOVUPS 128(AX)(DI*1), Z2
@@ -8997,7 +9050,7 @@ main:
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-mainrow:
+strip8row:
 	VMOVUPS (R9)(DI*1), Z8
 	VADDPS  Z8, Z0, Z0
 	VMOVUPS 64(R9)(DI*1), Z8
@@ -9017,7 +9070,7 @@ mainrow:
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPS Z0, (AX)(DI*1)
 	VMOVUPS Z1, 64(AX)(DI*1)
 	VMOVUPS Z2, 128(AX)(DI*1)
@@ -9028,32 +9081,85 @@ mainrow:
 	VMOVUPS Z7, 448(AX)(DI*1)
 	ADDQ    $+512, DI
 	SUBQ    $+128, CX
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+128, CX
-	SUBQ $+16, CX
-	JLT  singledone
+strip8done:
+	ADDQ    $+128, CX
+	SUBQ    $+64, CX
+	JLT     strip4done
+	VMOVUPS (AX)(DI*1), Z0
+	VMOVUPS 64(AX)(DI*1), Z1
+	VMOVUPS 128(AX)(DI*1), Z2
+	VMOVUPS 192(AX)(DI*1), Z3
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
 
-single:
+strip4row:
+	VMOVUPS (R9)(DI*1), Z4
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS 64(R9)(DI*1), Z4
+	VADDPS  Z4, Z1, Z1
+	VMOVUPS 128(R9)(DI*1), Z4
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS 192(R9)(DI*1), Z4
+	VADDPS  Z4, Z3, Z3
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, 64(AX)(DI*1)
+	VMOVUPS Z2, 128(AX)(DI*1)
+	VMOVUPS Z3, 192(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+64, CX
+
+strip4done:
+	ADDQ    $+64, CX
+	SUBQ    $+32, CX
+	JLT     strip2done
+	VMOVUPS (AX)(DI*1), Z0
+	VMOVUPS 64(AX)(DI*1), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+strip2row:
+	VMOVUPS (R9)(DI*1), Z2
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS 64(R9)(DI*1), Z2
+	VADDPS  Z2, Z1, Z1
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPS Z0, (AX)(DI*1)
+	VMOVUPS Z1, 64(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+32, CX
+
+strip2done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip1done
 	VMOVUPS (AX)(DI*1), Z0
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-singlerow:
+strip1row:
 	VMOVUPS (R9)(DI*1), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPS Z0, (AX)(DI*1)
 	ADDQ    $+64, DI
 	SUBQ    $+16, CX
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ      $+16, CX
 	JZ        return
 	MOVQ      $0x00000001, R8
@@ -9095,9 +9201,9 @@ TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	SHLQ         $0x02, DI
 	XORQ         R9, R9
 	SUBQ         $+32, CX
-	JLT          maindone
+	JLT          strip2done
 
-main:
+strip2:
 	VMOVUPS (DX)(R9*1), Z5
 	VMOVUPS (AX)(R9*1), Z6
 	VMOVUPS 64(DX)(R9*1), Z7
@@ -9106,7 +9212,7 @@ main:
 	MOVQ    SI, R11
 	MOVQ    R8, R12
 
-mainrow:
+strip2row:
 	VMOVUPS           (R11)(R9*1), Z9
 	VMOVUPS           64(R11)(R9*1), Z12
 	VFMADD213PS       Z6, Z0, Z9
@@ -9144,26 +9250,24 @@ mainrow:
 	ADDQ              DI, R10
 	ADDQ              DI, R11
 	DECQ              R12
-	JNZ               mainrow
+	JNZ               strip2row
 	VMOVUPS           Z5, (DX)(R9*1)
 	VMOVUPS           Z7, 64(DX)(R9*1)
 	ADDQ              $+128, R9
 	SUBQ              $+32, CX
-	JGE               main
+	JGE               strip2
 
-maindone:
-	ADDQ $+32, CX
-	SUBQ $+16, CX
-	JLT  singledone
-
-single:
+strip2done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip1done
 	VMOVUPS (DX)(R9*1), Z5
 	VMOVUPS (AX)(R9*1), Z6
 	MOVQ    BX, R10
 	MOVQ    SI, R11
 	MOVQ    R8, R12
 
-singlerow:
+strip1row:
 	VMOVUPS           (R11)(R9*1), Z7
 	VFMADD213PS       Z6, Z0, Z7
 	VMAXPS            Z7, Z3, Z7
@@ -9184,13 +9288,12 @@ singlerow:
 	ADDQ              DI, R10
 	ADDQ              DI, R11
 	DECQ              R12
-	JNZ               singlerow
+	JNZ               strip1row
 	VMOVUPS           Z5, (DX)(R9*1)
 	ADDQ              $+64, R9
 	SUBQ              $+16, CX
-	JGE               single
 
-singledone:
+strip1done:
 	ADDQ      $+16, CX
 	JZ        return
 	MOVQ      $0x00000001, R10

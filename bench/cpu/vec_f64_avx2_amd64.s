@@ -9892,9 +9892,9 @@ TEXT ·vecColMaxF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 	XORQ DI, DI
 	SUBQ $+32, SI
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPD (AX)(DI*1), Y0
 	VMOVUPD 32(AX)(DI*1), Y1
 	VMOVUPD 64(AX)(DI*1), Y2
@@ -9907,7 +9907,7 @@ main:
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-mainrow:
+strip8row:
 	VMOVUPD (R9)(DI*1), Y8
 	VMAXPD  Y8, Y0, Y0
 	VMOVUPD 32(R9)(DI*1), Y8
@@ -9927,7 +9927,7 @@ mainrow:
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPD Y0, (AX)(DI*1)
 	VMOVUPD Y1, 32(AX)(DI*1)
 	VMOVUPD Y2, 64(AX)(DI*1)
@@ -9938,32 +9938,85 @@ mainrow:
 	VMOVUPD Y7, 224(AX)(DI*1)
 	ADDQ    $+256, DI
 	SUBQ    $+32, SI
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+32, SI
-	SUBQ $+4, SI
-	JLT  singledone
+strip8done:
+	ADDQ    $+32, SI
+	SUBQ    $+16, SI
+	JLT     strip4done
+	VMOVUPD (AX)(DI*1), Y0
+	VMOVUPD 32(AX)(DI*1), Y1
+	VMOVUPD 64(AX)(DI*1), Y2
+	VMOVUPD 96(AX)(DI*1), Y3
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
-single:
+strip4row:
+	VMOVUPD (R9)(DI*1), Y4
+	VMAXPD  Y4, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y4
+	VMAXPD  Y4, Y1, Y1
+	VMOVUPD 64(R9)(DI*1), Y4
+	VMAXPD  Y4, Y2, Y2
+	VMOVUPD 96(R9)(DI*1), Y4
+	VMAXPD  Y4, Y3, Y3
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPD Y0, (AX)(DI*1)
+	VMOVUPD Y1, 32(AX)(DI*1)
+	VMOVUPD Y2, 64(AX)(DI*1)
+	VMOVUPD Y3, 96(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+16, SI
+
+strip4done:
+	ADDQ    $+16, SI
+	SUBQ    $+8, SI
+	JLT     strip2done
+	VMOVUPD (AX)(DI*1), Y0
+	VMOVUPD 32(AX)(DI*1), Y1
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+strip2row:
+	VMOVUPD (R9)(DI*1), Y2
+	VMAXPD  Y2, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y2
+	VMAXPD  Y2, Y1, Y1
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPD Y0, (AX)(DI*1)
+	VMOVUPD Y1, 32(AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+8, SI
+
+strip2done:
+	ADDQ    $+8, SI
+	SUBQ    $+4, SI
+	JLT     strip1done
 	VMOVUPD (AX)(DI*1), Y0
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-singlerow:
+strip1row:
 	VMOVUPD (R9)(DI*1), Y1
 	VMAXPD  Y1, Y0, Y0
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPD Y0, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+4, SI
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ       $+4, SI
 	JZ         return
 	LEAQ       vecMaskf64avx2<>+32(SB), R8
@@ -9998,9 +10051,9 @@ TEXT ·vecColSumF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 	XORQ DI, DI
 	SUBQ $+32, SI
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPD (AX)(DI*1), Y0
 	VMOVUPD 32(AX)(DI*1), Y1
 	VMOVUPD 64(AX)(DI*1), Y2
@@ -10013,7 +10066,7 @@ main:
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-mainrow:
+strip8row:
 	VMOVUPD (R9)(DI*1), Y8
 	VADDPD  Y8, Y0, Y0
 	VMOVUPD 32(R9)(DI*1), Y8
@@ -10033,7 +10086,7 @@ mainrow:
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPD Y0, (AX)(DI*1)
 	VMOVUPD Y1, 32(AX)(DI*1)
 	VMOVUPD Y2, 64(AX)(DI*1)
@@ -10044,32 +10097,85 @@ mainrow:
 	VMOVUPD Y7, 224(AX)(DI*1)
 	ADDQ    $+256, DI
 	SUBQ    $+32, SI
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+32, SI
-	SUBQ $+4, SI
-	JLT  singledone
+strip8done:
+	ADDQ    $+32, SI
+	SUBQ    $+16, SI
+	JLT     strip4done
+	VMOVUPD (AX)(DI*1), Y0
+	VMOVUPD 32(AX)(DI*1), Y1
+	VMOVUPD 64(AX)(DI*1), Y2
+	VMOVUPD 96(AX)(DI*1), Y3
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
-single:
+strip4row:
+	VMOVUPD (R9)(DI*1), Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y4
+	VADDPD  Y4, Y1, Y1
+	VMOVUPD 64(R9)(DI*1), Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 96(R9)(DI*1), Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPD Y0, (AX)(DI*1)
+	VMOVUPD Y1, 32(AX)(DI*1)
+	VMOVUPD Y2, 64(AX)(DI*1)
+	VMOVUPD Y3, 96(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+16, SI
+
+strip4done:
+	ADDQ    $+16, SI
+	SUBQ    $+8, SI
+	JLT     strip2done
+	VMOVUPD (AX)(DI*1), Y0
+	VMOVUPD 32(AX)(DI*1), Y1
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+strip2row:
+	VMOVUPD (R9)(DI*1), Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD 32(R9)(DI*1), Y2
+	VADDPD  Y2, Y1, Y1
+	ADDQ    DX, R8
+	ADDQ    DX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPD Y0, (AX)(DI*1)
+	VMOVUPD Y1, 32(AX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+8, SI
+
+strip2done:
+	ADDQ    $+8, SI
+	SUBQ    $+4, SI
+	JLT     strip1done
 	VMOVUPD (AX)(DI*1), Y0
 	MOVQ    AX, R8
 	MOVQ    CX, R9
 	MOVQ    BX, R10
 
-singlerow:
+strip1row:
 	VMOVUPD (R9)(DI*1), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    DX, R8
 	ADDQ    DX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPD Y0, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+4, SI
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ       $+4, SI
 	JZ         return
 	LEAQ       vecMaskf64avx2<>+32(SB), R8
@@ -10109,9 +10215,9 @@ TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, SI
 	XORQ         R9, R9
 	SUBQ         $+8, R8
-	JLT          maindone
+	JLT          strip2done
 
-main:
+strip2:
 	VMOVUPD (CX)(R9*1), Y3
 	VMOVUPD (AX)(R9*1), Y4
 	VMOVUPD 32(CX)(R9*1), Y5
@@ -10120,7 +10226,7 @@ main:
 	MOVQ    BX, R11
 	MOVQ    DI, R12
 
-mainrow:
+strip2row:
 	VMOVUPD      (R11)(R9*1), Y7
 	VMOVUPD      32(R11)(R9*1), Y10
 	VFMADD213PD  Y4, Y0, Y7
@@ -10172,26 +10278,24 @@ mainrow:
 	ADDQ         SI, R10
 	ADDQ         SI, R11
 	DECQ         R12
-	JNZ          mainrow
+	JNZ          strip2row
 	VMOVUPD      Y3, (CX)(R9*1)
 	VMOVUPD      Y5, 32(CX)(R9*1)
 	ADDQ         $+64, R9
 	SUBQ         $+8, R8
-	JGE          main
+	JGE          strip2
 
-maindone:
-	ADDQ $+8, R8
-	SUBQ $+4, R8
-	JLT  singledone
-
-single:
+strip2done:
+	ADDQ    $+8, R8
+	SUBQ    $+4, R8
+	JLT     strip1done
 	VMOVUPD (CX)(R9*1), Y3
 	VMOVUPD (AX)(R9*1), Y4
 	MOVQ    DX, R10
 	MOVQ    BX, R11
 	MOVQ    DI, R12
 
-singlerow:
+strip1row:
 	VMOVUPD      (R11)(R9*1), Y5
 	VFMADD213PD  Y4, Y0, Y5
 	VMAXPD       Y5, Y2, Y5
@@ -10219,13 +10323,12 @@ singlerow:
 	ADDQ         SI, R10
 	ADDQ         SI, R11
 	DECQ         R12
-	JNZ          singlerow
+	JNZ          strip1row
 	VMOVUPD      Y3, (CX)(R9*1)
 	ADDQ         $+32, R9
 	SUBQ         $+4, R8
-	JGE          single
 
-singledone:
+strip1done:
 	ADDQ       $+4, R8
 	JZ         return
 	LEAQ       vecMaskf64avx2<>+32(SB), R10

@@ -11111,9 +11111,9 @@ TEXT ·vecColMaxF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 	XORQ DI, DI
 	SUBQ $+64, CX
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPD (AX)(DI*1), Z0
 	VMOVUPD 64(AX)(DI*1), Z1
 	VMOVUPD 128(AX)(DI*1), Z2
@@ -11126,7 +11126,7 @@ main:
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-mainrow:
+strip8row:
 	VMOVUPD (R9)(DI*1), Z8
 	VMAXPD  Z8, Z0, Z0
 	VMOVUPD 64(R9)(DI*1), Z8
@@ -11146,7 +11146,7 @@ mainrow:
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPD Z0, (AX)(DI*1)
 	VMOVUPD Z1, 64(AX)(DI*1)
 	VMOVUPD Z2, 128(AX)(DI*1)
@@ -11157,32 +11157,85 @@ mainrow:
 	VMOVUPD Z7, 448(AX)(DI*1)
 	ADDQ    $+512, DI
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+8, CX
-	JLT  singledone
+strip8done:
+	ADDQ    $+64, CX
+	SUBQ    $+32, CX
+	JLT     strip4done
+	VMOVUPD (AX)(DI*1), Z0
+	VMOVUPD 64(AX)(DI*1), Z1
+	VMOVUPD 128(AX)(DI*1), Z2
+	VMOVUPD 192(AX)(DI*1), Z3
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
 
-single:
+strip4row:
+	VMOVUPD (R9)(DI*1), Z4
+	VMAXPD  Z4, Z0, Z0
+	VMOVUPD 64(R9)(DI*1), Z4
+	VMAXPD  Z4, Z1, Z1
+	VMOVUPD 128(R9)(DI*1), Z4
+	VMAXPD  Z4, Z2, Z2
+	VMOVUPD 192(R9)(DI*1), Z4
+	VMAXPD  Z4, Z3, Z3
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPD Z0, (AX)(DI*1)
+	VMOVUPD Z1, 64(AX)(DI*1)
+	VMOVUPD Z2, 128(AX)(DI*1)
+	VMOVUPD Z3, 192(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+32, CX
+
+strip4done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip2done
+	VMOVUPD (AX)(DI*1), Z0
+	VMOVUPD 64(AX)(DI*1), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+strip2row:
+	VMOVUPD (R9)(DI*1), Z2
+	VMAXPD  Z2, Z0, Z0
+	VMOVUPD 64(R9)(DI*1), Z2
+	VMAXPD  Z2, Z1, Z1
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPD Z0, (AX)(DI*1)
+	VMOVUPD Z1, 64(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+16, CX
+
+strip2done:
+	ADDQ    $+16, CX
+	SUBQ    $+8, CX
+	JLT     strip1done
 	VMOVUPD (AX)(DI*1), Z0
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-singlerow:
+strip1row:
 	VMOVUPD (R9)(DI*1), Z1
 	VMAXPD  Z1, Z0, Z0
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPD Z0, (AX)(DI*1)
 	ADDQ    $+64, DI
 	SUBQ    $+8, CX
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ      $+8, CX
 	JZ        return
 	MOVQ      $0x00000001, R8
@@ -11217,9 +11270,9 @@ TEXT ·vecColSumF64AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x03, BX
 	XORQ DI, DI
 	SUBQ $+64, CX
-	JLT  maindone
+	JLT  strip8done
 
-main:
+strip8:
 	VMOVUPD (AX)(DI*1), Z0
 	VMOVUPD 64(AX)(DI*1), Z1
 	VMOVUPD 128(AX)(DI*1), Z2
@@ -11232,7 +11285,7 @@ main:
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-mainrow:
+strip8row:
 	VMOVUPD (R9)(DI*1), Z8
 	VADDPD  Z8, Z0, Z0
 	VMOVUPD 64(R9)(DI*1), Z8
@@ -11252,7 +11305,7 @@ mainrow:
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     mainrow
+	JNZ     strip8row
 	VMOVUPD Z0, (AX)(DI*1)
 	VMOVUPD Z1, 64(AX)(DI*1)
 	VMOVUPD Z2, 128(AX)(DI*1)
@@ -11263,32 +11316,85 @@ mainrow:
 	VMOVUPD Z7, 448(AX)(DI*1)
 	ADDQ    $+512, DI
 	SUBQ    $+64, CX
-	JGE     main
+	JGE     strip8
 
-maindone:
-	ADDQ $+64, CX
-	SUBQ $+8, CX
-	JLT  singledone
+strip8done:
+	ADDQ    $+64, CX
+	SUBQ    $+32, CX
+	JLT     strip4done
+	VMOVUPD (AX)(DI*1), Z0
+	VMOVUPD 64(AX)(DI*1), Z1
+	VMOVUPD 128(AX)(DI*1), Z2
+	VMOVUPD 192(AX)(DI*1), Z3
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
 
-single:
+strip4row:
+	VMOVUPD (R9)(DI*1), Z4
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD 64(R9)(DI*1), Z4
+	VADDPD  Z4, Z1, Z1
+	VMOVUPD 128(R9)(DI*1), Z4
+	VADDPD  Z4, Z2, Z2
+	VMOVUPD 192(R9)(DI*1), Z4
+	VADDPD  Z4, Z3, Z3
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip4row
+	VMOVUPD Z0, (AX)(DI*1)
+	VMOVUPD Z1, 64(AX)(DI*1)
+	VMOVUPD Z2, 128(AX)(DI*1)
+	VMOVUPD Z3, 192(AX)(DI*1)
+	ADDQ    $+256, DI
+	SUBQ    $+32, CX
+
+strip4done:
+	ADDQ    $+32, CX
+	SUBQ    $+16, CX
+	JLT     strip2done
+	VMOVUPD (AX)(DI*1), Z0
+	VMOVUPD 64(AX)(DI*1), Z1
+	MOVQ    AX, R8
+	MOVQ    DX, R9
+	MOVQ    SI, R10
+
+strip2row:
+	VMOVUPD (R9)(DI*1), Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD 64(R9)(DI*1), Z2
+	VADDPD  Z2, Z1, Z1
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	DECQ    R10
+	JNZ     strip2row
+	VMOVUPD Z0, (AX)(DI*1)
+	VMOVUPD Z1, 64(AX)(DI*1)
+	ADDQ    $+128, DI
+	SUBQ    $+16, CX
+
+strip2done:
+	ADDQ    $+16, CX
+	SUBQ    $+8, CX
+	JLT     strip1done
 	VMOVUPD (AX)(DI*1), Z0
 	MOVQ    AX, R8
 	MOVQ    DX, R9
 	MOVQ    SI, R10
 
-singlerow:
+strip1row:
 	VMOVUPD (R9)(DI*1), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    BX, R8
 	ADDQ    BX, R9
 	DECQ    R10
-	JNZ     singlerow
+	JNZ     strip1row
 	VMOVUPD Z0, (AX)(DI*1)
 	ADDQ    $+64, DI
 	SUBQ    $+8, CX
-	JGE     single
 
-singledone:
+strip1done:
 	ADDQ      $+8, CX
 	JZ        return
 	MOVQ      $0x00000001, R8
@@ -11328,9 +11434,9 @@ TEXT ·vecColExpSumF64AVX512(SB), NOSPLIT, $0-64
 	SHLQ         $0x03, DI
 	XORQ         R9, R9
 	SUBQ         $+16, CX
-	JLT          maindone
+	JLT          strip2done
 
-main:
+strip2:
 	VMOVUPD (DX)(R9*1), Z3
 	VMOVUPD (AX)(R9*1), Z4
 	VMOVUPD 64(DX)(R9*1), Z5
@@ -11339,7 +11445,7 @@ main:
 	MOVQ    SI, R11
 	MOVQ    R8, R12
 
-mainrow:
+strip2row:
 	VMOVUPD           (R11)(R9*1), Z7
 	VMOVUPD           64(R11)(R9*1), Z10
 	VFMADD213PD       Z4, Z0, Z7
@@ -11391,26 +11497,24 @@ mainrow:
 	ADDQ              DI, R10
 	ADDQ              DI, R11
 	DECQ              R12
-	JNZ               mainrow
+	JNZ               strip2row
 	VMOVUPD           Z3, (DX)(R9*1)
 	VMOVUPD           Z5, 64(DX)(R9*1)
 	ADDQ              $+128, R9
 	SUBQ              $+16, CX
-	JGE               main
+	JGE               strip2
 
-maindone:
-	ADDQ $+16, CX
-	SUBQ $+8, CX
-	JLT  singledone
-
-single:
+strip2done:
+	ADDQ    $+16, CX
+	SUBQ    $+8, CX
+	JLT     strip1done
 	VMOVUPD (DX)(R9*1), Z3
 	VMOVUPD (AX)(R9*1), Z4
 	MOVQ    BX, R10
 	MOVQ    SI, R11
 	MOVQ    R8, R12
 
-singlerow:
+strip1row:
 	VMOVUPD           (R11)(R9*1), Z5
 	VFMADD213PD       Z4, Z0, Z5
 	VMAXPD            Z5, Z2, Z5
@@ -11438,13 +11542,12 @@ singlerow:
 	ADDQ              DI, R10
 	ADDQ              DI, R11
 	DECQ              R12
-	JNZ               singlerow
+	JNZ               strip1row
 	VMOVUPD           Z3, (DX)(R9*1)
 	ADDQ              $+64, R9
 	SUBQ              $+8, CX
-	JGE               single
 
-singledone:
+strip1done:
 	ADDQ      $+8, CX
 	JZ        return
 	MOVQ      $0x00000001, R10

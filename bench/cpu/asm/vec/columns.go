@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -46,19 +48,19 @@ func (g *gen) columnStrips(most int, body func(c strip)) {
 	g.bytes(ld)
 	at := g.GP64()
 	g.XORQ(at, at)
-	for _, step := range []struct {
-		name  string
-		count int
-	}{{"main", most}, {"single", 1}} {
-		g.SUBQ(operand.I32(step.count*g.lanes()), n)
-		g.JLT(operand.LabelRef(step.name + "done"))
-		g.Label(step.name)
-		body(strip{dst, src, ld, m, at, step.count, nil, step.name + "row"})
-		g.ADDQ(operand.I32(step.count*g.step()), at)
-		g.SUBQ(operand.I32(step.count*g.lanes()), n)
-		g.JGE(operand.LabelRef(step.name))
-		g.Label(step.name + "done")
-		g.ADDQ(operand.I32(step.count*g.lanes()), n)
+	for count := most; count > 0; count /= 2 {
+		name := fmt.Sprintf("strip%d", count)
+		g.SUBQ(operand.I32(count*g.lanes()), n)
+		g.JLT(operand.LabelRef(name + "done"))
+		g.Label(name)
+		body(strip{dst, src, ld, m, at, count, nil, name + "row"})
+		g.ADDQ(operand.I32(count*g.step()), at)
+		g.SUBQ(operand.I32(count*g.lanes()), n)
+		if count == most {
+			g.JGE(operand.LabelRef(name))
+		}
+		g.Label(name + "done")
+		g.ADDQ(operand.I32(count*g.lanes()), n)
 	}
 	g.JZ(operand.LabelRef("return"))
 	body(strip{dst, src, ld, m, at, 1, g.mask(n), "tailrow"})
