@@ -260,17 +260,29 @@ func meanOf(ws *workspace, c bench.Chain, sum func(p span) float64, store func(m
 // bindCrossEntropy writes ln(sum of e^x) - x[label] of each row.
 func bindCrossEntropy[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	k, x, labels := storedKernelsFor[S, T](ws), data[S](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1]))
-	maxima, err := blocksOf[T](ws, resultRows)
+	rooms, err := blocksOf[T](ws, 3*resultRows)
 	if err != nil {
 		return nil, err
 	}
 	return eachResult(ws, c, k, func(w *worker, to []T, first, m, n int) {
-		largest := maxima[w.id]
-		k.rowExpSums(&to[0], &largest[0], &x[first*n], n, m, n)
-		for i := range m {
-			var picked T
-			k.rowSums(&picked, &x[(first+i)*n+int(labels[first+i])], 1, 1, 1)
-			to[i] = T(math.Log(float64(to[i])) + float64(largest[i]) - float64(picked))
+		room := rooms[w.id]
+		maxima, picked, stored := room[:m], room[resultRows:][:m], as[S](asBytes(room[2*resultRows:]))[:m]
+		k.rowExpSums(&to[0], &maxima[0], &x[first*n], n, m, n)
+		for i := range stored {
+			stored[i] = x[(first+i)*n+int(labels[first+i])]
+		}
+		k.taken(picked, stored)
+		for i, sum := range to {
+			to[i] = T(math.Log(float64(sum)) + float64(maxima[i]) - float64(picked[i]))
 		}
 	})
+}
+
+// taken makes dst what src is in memory.
+func (k *storedKernels[S, T]) taken(dst []T, src []S) {
+	if k.take == nil {
+		copy(dst, as[T](asBytes(src)))
+		return
+	}
+	k.take(dst, src)
 }

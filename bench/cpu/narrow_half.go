@@ -38,7 +38,7 @@ func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 	if k.exp == nil {
 		k.storedKernels = halvesThrough(k, vecKernelsFor[float32](isa))
 	}
-	k.keep = k.roundSlice
+	k.keep, k.take = k.roundSlice, k.widenSlice
 	return k
 }
 

@@ -59,6 +59,8 @@ type storedKernels[S inMemory, T float] struct {
 
 	// keep rounds results to what they are in memory; it is nil where they stay the same.
 	keep func(dst []S, src []T)
+	// take widens what is in memory, likewise.
+	take func(dst []T, src []S)
 
 	// affineRows writes dst[i*ldd+j] = a[i] src[i*lds+j] + b[i].
 	affineRows func(dst, src *S, a, b *T, ldd, lds, m, n int, nt nontemporal)

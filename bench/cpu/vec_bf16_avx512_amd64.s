@@ -4893,14 +4893,17 @@ next:
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
 	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z0
-	VMOVUPS      vecConstbf16avx512<>+16(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+1068(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+1072(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+16(SB), Z4
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
-	VBROADCASTSS scale+72(FP), Z2
-	VMULPS.BCST  vecConstbf16avx512<>+84(SB), Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z3
+	VBROADCASTSS scale+72(FP), Z5
+	VMULPS.BCST  vecConstbf16avx512<>+84(SB), Z5, Z5
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z6
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -4911,26 +4914,26 @@ TEXT ·vecSoftmaxBF16AVX512(SB), NOSPLIT, $0-77
 	JLT          addmaxmaindone
 
 addmaxmain:
-	VMOVDQU16   (DI)(R12*1), Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VMOVDQU16   (R8)(R12*1), Z7
-	VPSLLD      $0x10, Z7, Z6
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
-	VADDPS      Z6, Z4, Z4
-	VADDPS      Z7, Z5, Z5
-	VMAXPS      Z4, Z3, Z3
-	VMAXPS      Z5, Z3, Z3
-	VMOVDQU16   64(DI)(R12*1), Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VMOVDQU16   64(R8)(R12*1), Z7
-	VPSLLD      $0x10, Z7, Z6
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z7, Z7
-	VADDPS      Z6, Z4, Z4
-	VADDPS      Z7, Z5, Z5
-	VMAXPS      Z4, Z3, Z3
-	VMAXPS      Z5, Z3, Z3
+	VMOVDQU16   (DI)(R12*1), Z8
+	VPSLLD      $0x10, Z8, Z7
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMOVDQU16   (R8)(R12*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VADDPS      Z9, Z7, Z7
+	VADDPS      Z10, Z8, Z8
+	VMAXPS      Z7, Z6, Z6
+	VMAXPS      Z8, Z6, Z6
+	VMOVDQU16   64(DI)(R12*1), Z8
+	VPSLLD      $0x10, Z8, Z7
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMOVDQU16   64(R8)(R12*1), Z10
+	VPSLLD      $0x10, Z10, Z9
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
+	VADDPS      Z9, Z7, Z7
+	VADDPS      Z10, Z8, Z8
+	VMAXPS      Z7, Z6, Z6
+	VMAXPS      Z8, Z6, Z6
 	ADDQ        $+128, R12
 	SUBQ        $+64, CX
 	JGE         addmaxmain
@@ -4941,12 +4944,12 @@ addmaxmaindone:
 	JLT  addmaxsingledone
 
 addmaxsingle:
-	VPMOVZXWD (DI)(R12*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VPMOVZXWD (R8)(R12*1), Z5
-	VPSLLD    $0x10, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VMAXPS    Z4, Z3, Z3
+	VPMOVZXWD (DI)(R12*1), Z7
+	VPSLLD    $0x10, Z7, Z7
+	VPMOVZXWD (R8)(R12*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VADDPS    Z8, Z7, Z7
+	VMAXPS    Z7, Z6, Z6
 	ADDQ      $+32, R12
 	SUBQ      $+16, CX
 	JGE       addmaxsingle
@@ -4958,27 +4961,27 @@ addmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VPMOVZXWD.Z  (DI)(R12*1), K1, Z4
-	VPSLLD       $0x10, Z4, Z4
-	VPMOVZXWD.Z  (R8)(R12*1), K1, Z5
-	VPSLLD       $0x10, Z5, Z5
-	VADDPS       Z5, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z3, Z3
+	VPMOVZXWD.Z  (DI)(R12*1), K1, Z7
+	VPSLLD       $0x10, Z7, Z7
+	VPMOVZXWD.Z  (R8)(R12*1), K1, Z8
+	VPSLLD       $0x10, Z8, Z8
+	VADDPS       Z8, Z7, Z7
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z8
+	VBLENDMPS    Z7, Z8, K1, Z7
+	VMAXPS       Z7, Z6, Z6
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -4991,105 +4994,105 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
 	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
 	JLT           addalonemaindone
 
 addalonemain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16        (R8)(R12*1), Z12
-	VPSLLD           $0x10, Z12, Z11
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
-	VADDPS           Z11, Z9, Z9
-	VADDPS           Z12, Z10, Z10
-	VMAXPS           Z9, Z3, Z3
-	VMAXPS           Z10, Z3, Z3
-	VMOVDQU16        64(DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16        64(R8)(R12*1), Z12
-	VPSLLD           $0x10, Z12, Z11
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
-	VADDPS           Z11, Z9, Z9
-	VADDPS           Z12, Z10, Z10
-	VMAXPS           Z9, Z3, Z3
-	VMAXPS           Z10, Z3, Z3
-	VMOVDQU16        (DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16        (BX)(R12*1), Z12
-	VPSLLD           $0x10, Z12, Z11
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
-	VADDPS           Z11, Z9, Z9
-	VADDPS           Z12, Z10, Z10
-	VMOVDQU16        64(DX)(R12*1), Z12
-	VPSLLD           $0x10, Z12, Z11
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
-	VMOVDQU16        64(BX)(R12*1), Z14
-	VPSLLD           $0x10, Z14, Z13
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z14, Z14
-	VADDPS           Z13, Z11, Z11
-	VADDPS           Z14, Z12, Z12
-	VFMSUB213PS      Z4, Z2, Z9
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z12
-	VADDPS.RD_SAE    Z9, Z0, Z13
-	VADDPS.RD_SAE    Z10, Z0, Z16
-	VADDPS.RD_SAE    Z11, Z0, Z19
-	VADDPS.RD_SAE    Z12, Z0, Z22
-	VREDUCEPS        $0x41, Z9, Z14
-	VREDUCEPS        $0x41, Z10, Z17
-	VREDUCEPS        $0x41, Z11, Z20
-	VREDUCEPS        $0x41, Z12, Z23
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z18
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z21
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z24
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z23, Z24
-	VMULPS           Z14, Z15, Z15
-	VMULPS           Z17, Z18, Z18
-	VMULPS           Z20, Z21, Z21
-	VMULPS           Z23, Z24, Z24
-	VPERMPS          Z1, Z13, Z13
-	VPERMPS          Z1, Z16, Z14
-	VPERMPS          Z1, Z19, Z16
-	VPERMPS          Z1, Z22, Z17
-	VFMADD213PS      Z13, Z13, Z15
-	VFMADD213PS      Z14, Z14, Z18
-	VFMADD213PS      Z16, Z16, Z21
-	VFMADD213PS      Z17, Z17, Z24
-	VSCALEFPS        Z9, Z15, Z15
-	VSCALEFPS        Z10, Z18, Z18
-	VSCALEFPS        Z11, Z21, Z21
-	VSCALEFPS        Z12, Z24, Z24
-	VMOVUPS          Z15, (SI)(R12*2)
-	VMOVUPS          Z18, 64(SI)(R12*2)
-	VMOVUPS          Z21, 128(SI)(R12*2)
-	VMOVUPS          Z24, 192(SI)(R12*2)
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
-	VADDPS           Z21, Z7, Z7
-	VADDPS           Z24, Z8, Z8
-	ADDQ             $+128, R12
-	SUBQ             $+64, CX
-	JGE              addalonemain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	VMOVDQU16     (DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVDQU16     (R8)(R12*1), Z15
+	VPSLLD        $0x10, Z15, Z14
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z15, Z15
+	VADDPS        Z14, Z12, Z12
+	VADDPS        Z15, Z13, Z13
+	VMAXPS        Z12, Z6, Z6
+	VMAXPS        Z13, Z6, Z6
+	VMOVDQU16     64(DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVDQU16     64(R8)(R12*1), Z15
+	VPSLLD        $0x10, Z15, Z14
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z15, Z15
+	VADDPS        Z14, Z12, Z12
+	VADDPS        Z15, Z13, Z13
+	VMAXPS        Z12, Z6, Z6
+	VMAXPS        Z13, Z6, Z6
+	VMOVDQU16     (DX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVDQU16     (BX)(R12*1), Z15
+	VPSLLD        $0x10, Z15, Z14
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z15, Z15
+	VADDPS        Z14, Z12, Z12
+	VADDPS        Z15, Z13, Z13
+	VMOVDQU16     64(DX)(R12*1), Z15
+	VPSLLD        $0x10, Z15, Z14
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z15, Z15
+	VMOVDQU16     64(BX)(R12*1), Z17
+	VPSLLD        $0x10, Z17, Z16
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z17, Z17
+	VADDPS        Z16, Z14, Z14
+	VADDPS        Z17, Z15, Z15
+	VFMSUB213PS   Z7, Z5, Z12
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z15
+	VADDPS.RD_SAE Z12, Z0, Z16
+	VADDPS.RD_SAE Z13, Z0, Z19
+	VADDPS.RD_SAE Z14, Z0, Z22
+	VADDPS.RD_SAE Z15, Z0, Z25
+	VREDUCEPS     $0x41, Z12, Z17
+	VREDUCEPS     $0x41, Z13, Z20
+	VREDUCEPS     $0x41, Z14, Z23
+	VREDUCEPS     $0x41, Z15, Z26
+	VMOVAPS       Z3, Z18
+	VMOVAPS       Z3, Z21
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z27
+	VFMADD213PS   Z2, Z17, Z18
+	VFMADD213PS   Z2, Z20, Z21
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z26, Z27
+	VFMADD213PS   Z1, Z17, Z18
+	VFMADD213PS   Z1, Z20, Z21
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z26, Z27
+	VMULPS        Z17, Z18, Z18
+	VMULPS        Z20, Z21, Z21
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z26, Z27, Z27
+	VPERMPS       Z4, Z16, Z16
+	VPERMPS       Z4, Z19, Z17
+	VPERMPS       Z4, Z22, Z19
+	VPERMPS       Z4, Z25, Z20
+	VFMADD213PS   Z16, Z16, Z18
+	VFMADD213PS   Z17, Z17, Z21
+	VFMADD213PS   Z19, Z19, Z24
+	VFMADD213PS   Z20, Z20, Z27
+	VSCALEFPS     Z12, Z18, Z18
+	VSCALEFPS     Z13, Z21, Z21
+	VSCALEFPS     Z14, Z24, Z24
+	VSCALEFPS     Z15, Z27, Z27
+	VMOVUPS       Z18, (SI)(R12*2)
+	VMOVUPS       Z21, 64(SI)(R12*2)
+	VMOVUPS       Z24, 128(SI)(R12*2)
+	VMOVUPS       Z27, 192(SI)(R12*2)
+	VADDPS        Z18, Z8, Z8
+	VADDPS        Z21, Z9, Z9
+	VADDPS        Z24, Z10, Z10
+	VADDPS        Z27, Z11, Z11
+	ADDQ          $+128, R12
+	SUBQ          $+64, CX
+	JGE           addalonemain
 
 addalonemaindone:
 	ADDQ $+64, CX
@@ -5097,83 +5100,83 @@ addalonemaindone:
 	JLT  addalonesingledone
 
 addalonesingle:
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VPMOVZXWD        (R8)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VADDPS           Z10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VPMOVZXWD        (DX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VPMOVZXWD        (BX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VADDPS           Z10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VMOVUPS          Z12, (SI)(R12*2)
-	VADDPS           Z12, Z5, Z5
-	ADDQ             $+32, R12
-	SUBQ             $+16, CX
-	JGE              addalonesingle
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD     (DI)(R12*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VPMOVZXWD     (R8)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VPMOVZXWD     (DX)(R12*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VPMOVZXWD     (BX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z13
+	VREDUCEPS     $0x41, Z12, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z13, Z13
+	VFMADD213PS   Z13, Z13, Z15
+	VSCALEFPS     Z12, Z15, Z15
+	VMOVUPS       Z15, (SI)(R12*2)
+	VADDPS        Z15, Z8, Z8
+	ADDQ          $+32, R12
+	SUBQ          $+16, CX
+	JGE           addalonesingle
 
 addalonesingledone:
-	ADDQ             $+16, CX
-	JZ               addalonedone
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VPMOVZXWD.Z      (R8)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VADDPS           Z10, Z9, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z10
-	VBLENDMPS        Z9, Z10, K1, Z9
-	VMAXPS           Z9, Z3, Z3
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VPMOVZXWD.Z      (BX)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VADDPS           Z10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z4
-	VREDUCEPS        $0x41, Z9, Z10
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z10, Z11
-	VMULPS           Z10, Z11, Z11
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z11
-	VSCALEFPS        Z9, Z11, Z11
-	VMOVUPS          Z11, K1, (SI)(R12*2)
-	VADDPS           Z11, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            addalonedone
+	MOVQ          $0x00000001, R10
+	SHLQ          CL, R10
+	DECQ          R10
+	KMOVW         R10, K1
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD.Z   (DI)(R12*1), K1, Z12
+	VPSLLD        $0x10, Z12, Z12
+	VPMOVZXWD.Z   (R8)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z13
+	VBLENDMPS     Z12, Z13, K1, Z12
+	VMAXPS        Z12, Z6, Z6
+	VPMOVZXWD.Z   (DX)(R12*1), K1, Z12
+	VPSLLD        $0x10, Z12, Z12
+	VPMOVZXWD.Z   (BX)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z7
+	VREDUCEPS     $0x41, Z12, Z13
+	VMOVAPS       Z3, Z14
+	VFMADD213PS   Z2, Z13, Z14
+	VFMADD213PS   Z1, Z13, Z14
+	VMULPS        Z13, Z14, Z14
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z14
+	VSCALEFPS     Z12, Z14, Z14
+	VMOVUPS       Z14, K1, (SI)(R12*2)
+	VADDPS        Z14, Z8, K1, Z8
 
 addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5186,10 +5189,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
 	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -5200,111 +5203,111 @@ addrow:
 	JLT           addntmaindone
 
 addntmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        (R8)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VADDPS           Z12, Z10, Z10
-	VADDPS           Z13, Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        64(DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        64(R8)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VADDPS           Z12, Z10, Z10
-	VADDPS           Z13, Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        (DX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        (BX)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VADDPS           Z12, Z10, Z10
-	VADDPS           Z13, Z11, Z11
-	VMOVDQU16        64(DX)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VMOVDQU16        64(BX)(R12*1), Z15
-	VPSLLD           $0x10, Z15, Z14
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z15, Z15
-	VADDPS           Z14, Z12, Z12
-	VADDPS           Z15, Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          64(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVNTDQ         Z14, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          192(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVNTDQ         Z14, 64(R11)(R12*1)
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z12
-	VFMSUB213PS      Z4, Z2, Z13
-	VADDPS.RD_SAE    Z10, Z0, Z14
-	VADDPS.RD_SAE    Z11, Z0, Z17
-	VADDPS.RD_SAE    Z12, Z0, Z20
-	VADDPS.RD_SAE    Z13, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z15
-	VREDUCEPS        $0x41, Z11, Z18
-	VREDUCEPS        $0x41, Z12, Z21
-	VREDUCEPS        $0x41, Z13, Z24
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z18, Z19, Z19
-	VMULPS           Z21, Z22, Z22
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z14, Z14
-	VPERMPS          Z1, Z17, Z15
-	VPERMPS          Z1, Z20, Z17
-	VPERMPS          Z1, Z23, Z18
-	VFMADD213PS      Z14, Z14, Z16
-	VFMADD213PS      Z15, Z15, Z19
-	VFMADD213PS      Z17, Z17, Z22
-	VFMADD213PS      Z18, Z18, Z25
-	VSCALEFPS        Z10, Z16, Z16
-	VSCALEFPS        Z11, Z19, Z19
-	VSCALEFPS        Z12, Z22, Z22
-	VSCALEFPS        Z13, Z25, Z25
-	VMOVUPS          Z16, (SI)(R12*2)
-	VMOVUPS          Z19, 64(SI)(R12*2)
-	VMOVUPS          Z22, 128(SI)(R12*2)
-	VMOVUPS          Z25, 192(SI)(R12*2)
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
-	VADDPS           Z22, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+128, R12
-	SUBQ             $+64, CX
-	JGE              addntmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	VMOVDQU16     (DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     (R8)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z16, Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     64(DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     64(R8)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z16, Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     (DX)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     (BX)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z16, Z14, Z14
+	VMOVDQU16     64(DX)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VMOVDQU16     64(BX)(R12*1), Z18
+	VPSLLD        $0x10, Z18, Z17
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z18, Z18
+	VADDPS        Z17, Z15, Z15
+	VADDPS        Z18, Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       64(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVNTDQ      Z17, (R11)(R12*1)
+	VMOVUPS       128(R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       192(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVNTDQ      Z17, 64(R11)(R12*1)
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z15
+	VFMSUB213PS   Z7, Z5, Z16
+	VADDPS.RD_SAE Z13, Z0, Z17
+	VADDPS.RD_SAE Z14, Z0, Z20
+	VADDPS.RD_SAE Z15, Z0, Z23
+	VADDPS.RD_SAE Z16, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z18
+	VREDUCEPS     $0x41, Z14, Z21
+	VREDUCEPS     $0x41, Z15, Z24
+	VREDUCEPS     $0x41, Z16, Z27
+	VMOVAPS       Z3, Z19
+	VMOVAPS       Z3, Z22
+	VMOVAPS       Z3, Z25
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z18, Z19
+	VFMADD213PS   Z2, Z21, Z22
+	VFMADD213PS   Z2, Z24, Z25
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z18, Z19
+	VFMADD213PS   Z1, Z21, Z22
+	VFMADD213PS   Z1, Z24, Z25
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z18, Z19, Z19
+	VMULPS        Z21, Z22, Z22
+	VMULPS        Z24, Z25, Z25
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z17, Z17
+	VPERMPS       Z4, Z20, Z18
+	VPERMPS       Z4, Z23, Z20
+	VPERMPS       Z4, Z26, Z21
+	VFMADD213PS   Z17, Z17, Z19
+	VFMADD213PS   Z18, Z18, Z22
+	VFMADD213PS   Z20, Z20, Z25
+	VFMADD213PS   Z21, Z21, Z28
+	VSCALEFPS     Z13, Z19, Z19
+	VSCALEFPS     Z14, Z22, Z22
+	VSCALEFPS     Z15, Z25, Z25
+	VSCALEFPS     Z16, Z28, Z28
+	VMOVUPS       Z19, (SI)(R12*2)
+	VMOVUPS       Z22, 64(SI)(R12*2)
+	VMOVUPS       Z25, 128(SI)(R12*2)
+	VMOVUPS       Z28, 192(SI)(R12*2)
+	VADDPS        Z19, Z8, Z8
+	VADDPS        Z22, Z9, Z9
+	VADDPS        Z25, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+128, R12
+	SUBQ          $+64, CX
+	JGE           addntmain
 
 addntmaindone:
 	ADDQ $+64, CX
@@ -5312,75 +5315,75 @@ addntmaindone:
 	JLT  addntsingledone
 
 addntsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD        (R8)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD        (DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD        (BX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z10
-	VMULPS           Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
-	VMOVNTDQ         Y10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*2)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+32, R12
-	SUBQ             $+16, CX
-	JGE              addntsingle
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD     (DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD     (R8)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD     (DX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD     (BX)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z13
+	VMULPS        Z12, Z13, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z13, Y13
+	VMOVNTDQ      Y13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*2)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+32, R12
+	SUBQ          $+16, CX
+	JGE           addntsingle
 
 addntsingledone:
-	ADDQ             $+16, CX
-	JZ               addntdone
-	MOVQ             $0x00000001, R13
-	SHLQ             CL, R13
-	DECQ             R13
-	KMOVW            R13, K1
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD.Z      (R8)(R12*1), K1, Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD.Z      (BX)(R12*1), K1, Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*2), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	VMOVDQU16        Y4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*2)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            addntdone
+	MOVQ          $0x00000001, R13
+	SHLQ          CL, R13
+	DECQ          R13
+	KMOVW         R13, K1
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD.Z   (DI)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD.Z   (R8)(R12*1), K1, Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD.Z   (DX)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD.Z   (BX)(R12*1), K1, Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*2), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
+	VMOVDQU16     Y7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*2)
+	VADDPS        Z15, Z8, K1, Z8
 
 addntdone:
 	JMP addpassed
@@ -5392,111 +5395,111 @@ addkept:
 	JLT  addinmaindone
 
 addinmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        (R8)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VADDPS           Z12, Z10, Z10
-	VADDPS           Z13, Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        64(DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        64(R8)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VADDPS           Z12, Z10, Z10
-	VADDPS           Z13, Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        (DX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        (BX)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VADDPS           Z12, Z10, Z10
-	VADDPS           Z13, Z11, Z11
-	VMOVDQU16        64(DX)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VMOVDQU16        64(BX)(R12*1), Z15
-	VPSLLD           $0x10, Z15, Z14
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z15, Z15
-	VADDPS           Z14, Z12, Z12
-	VADDPS           Z15, Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          64(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVDQU16        Z14, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          192(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVDQU16        Z14, 64(R11)(R12*1)
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z12
-	VFMSUB213PS      Z4, Z2, Z13
-	VADDPS.RD_SAE    Z10, Z0, Z14
-	VADDPS.RD_SAE    Z11, Z0, Z17
-	VADDPS.RD_SAE    Z12, Z0, Z20
-	VADDPS.RD_SAE    Z13, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z15
-	VREDUCEPS        $0x41, Z11, Z18
-	VREDUCEPS        $0x41, Z12, Z21
-	VREDUCEPS        $0x41, Z13, Z24
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z18, Z19, Z19
-	VMULPS           Z21, Z22, Z22
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z14, Z14
-	VPERMPS          Z1, Z17, Z15
-	VPERMPS          Z1, Z20, Z17
-	VPERMPS          Z1, Z23, Z18
-	VFMADD213PS      Z14, Z14, Z16
-	VFMADD213PS      Z15, Z15, Z19
-	VFMADD213PS      Z17, Z17, Z22
-	VFMADD213PS      Z18, Z18, Z25
-	VSCALEFPS        Z10, Z16, Z16
-	VSCALEFPS        Z11, Z19, Z19
-	VSCALEFPS        Z12, Z22, Z22
-	VSCALEFPS        Z13, Z25, Z25
-	VMOVUPS          Z16, (SI)(R12*2)
-	VMOVUPS          Z19, 64(SI)(R12*2)
-	VMOVUPS          Z22, 128(SI)(R12*2)
-	VMOVUPS          Z25, 192(SI)(R12*2)
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
-	VADDPS           Z22, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+128, R12
-	SUBQ             $+64, CX
-	JGE              addinmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	VMOVDQU16     (DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     (R8)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z16, Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     64(DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     64(R8)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z16, Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     (DX)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     (BX)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VADDPS        Z15, Z13, Z13
+	VADDPS        Z16, Z14, Z14
+	VMOVDQU16     64(DX)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VMOVDQU16     64(BX)(R12*1), Z18
+	VPSLLD        $0x10, Z18, Z17
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z18, Z18
+	VADDPS        Z17, Z15, Z15
+	VADDPS        Z18, Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       64(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVDQU16     Z17, (R11)(R12*1)
+	VMOVUPS       128(R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       192(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVDQU16     Z17, 64(R11)(R12*1)
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z15
+	VFMSUB213PS   Z7, Z5, Z16
+	VADDPS.RD_SAE Z13, Z0, Z17
+	VADDPS.RD_SAE Z14, Z0, Z20
+	VADDPS.RD_SAE Z15, Z0, Z23
+	VADDPS.RD_SAE Z16, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z18
+	VREDUCEPS     $0x41, Z14, Z21
+	VREDUCEPS     $0x41, Z15, Z24
+	VREDUCEPS     $0x41, Z16, Z27
+	VMOVAPS       Z3, Z19
+	VMOVAPS       Z3, Z22
+	VMOVAPS       Z3, Z25
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z18, Z19
+	VFMADD213PS   Z2, Z21, Z22
+	VFMADD213PS   Z2, Z24, Z25
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z18, Z19
+	VFMADD213PS   Z1, Z21, Z22
+	VFMADD213PS   Z1, Z24, Z25
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z18, Z19, Z19
+	VMULPS        Z21, Z22, Z22
+	VMULPS        Z24, Z25, Z25
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z17, Z17
+	VPERMPS       Z4, Z20, Z18
+	VPERMPS       Z4, Z23, Z20
+	VPERMPS       Z4, Z26, Z21
+	VFMADD213PS   Z17, Z17, Z19
+	VFMADD213PS   Z18, Z18, Z22
+	VFMADD213PS   Z20, Z20, Z25
+	VFMADD213PS   Z21, Z21, Z28
+	VSCALEFPS     Z13, Z19, Z19
+	VSCALEFPS     Z14, Z22, Z22
+	VSCALEFPS     Z15, Z25, Z25
+	VSCALEFPS     Z16, Z28, Z28
+	VMOVUPS       Z19, (SI)(R12*2)
+	VMOVUPS       Z22, 64(SI)(R12*2)
+	VMOVUPS       Z25, 128(SI)(R12*2)
+	VMOVUPS       Z28, 192(SI)(R12*2)
+	VADDPS        Z19, Z8, Z8
+	VADDPS        Z22, Z9, Z9
+	VADDPS        Z25, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+128, R12
+	SUBQ          $+64, CX
+	JGE           addinmain
 
 addinmaindone:
 	ADDQ $+64, CX
@@ -5504,93 +5507,93 @@ addinmaindone:
 	JLT  addinsingledone
 
 addinsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD        (R8)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD        (DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD        (BX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z10
-	VMULPS           Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
-	VMOVDQU16        Y10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*2)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+32, R12
-	SUBQ             $+16, CX
-	JGE              addinsingle
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD     (DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD     (R8)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD     (DX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD     (BX)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z13
+	VMULPS        Z12, Z13, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z13, Y13
+	VMOVDQU16     Y13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*2)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+32, R12
+	SUBQ          $+16, CX
+	JGE           addinsingle
 
 addinsingledone:
-	ADDQ             $+16, CX
-	JZ               addindone
-	MOVQ             $0x00000001, R13
-	SHLQ             CL, R13
-	DECQ             R13
-	KMOVW            R13, K1
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD.Z      (R8)(R12*1), K1, Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPMOVZXWD.Z      (BX)(R12*1), K1, Z11
-	VPSLLD           $0x10, Z11, Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*2), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	VMOVDQU16        Y4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*2)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            addindone
+	MOVQ          $0x00000001, R13
+	SHLQ          CL, R13
+	DECQ          R13
+	KMOVW         R13, K1
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD.Z   (DI)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD.Z   (R8)(R12*1), K1, Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD.Z   (DX)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD.Z   (BX)(R12*1), K1, Z14
+	VPSLLD        $0x10, Z14, Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*2), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
+	VMOVDQU16     Y7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*2)
+	VADDPS        Z15, Z8, K1, Z8
 
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z9
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y4
-	VADDPS        Y4, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0x4e, X5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0xb1, X5, X4
-	VADDPS        X4, X5, X5
-	VBROADCASTSS  X5, Z5
-	VDIVPS        Z5, Z9, Z9
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z12
+	VADDPS        Z10, Z8, Z8
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y7
+	VADDPS        Y7, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0x4e, X8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0xb1, X8, X7
+	VADDPS        X7, X8, X8
+	VBROADCASTSS  X8, Z8
+	VDIVPS        Z8, Z12, Z12
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -5609,16 +5612,16 @@ plain:
 	JLT  plainmaxmaindone
 
 plainmaxmain:
-	VMOVDQU16   (DI)(R12*1), Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VMAXPS      Z4, Z3, Z3
-	VMAXPS      Z5, Z3, Z3
-	VMOVDQU16   64(DI)(R12*1), Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VMAXPS      Z4, Z3, Z3
-	VMAXPS      Z5, Z3, Z3
+	VMOVDQU16   (DI)(R12*1), Z8
+	VPSLLD      $0x10, Z8, Z7
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMAXPS      Z7, Z6, Z6
+	VMAXPS      Z8, Z6, Z6
+	VMOVDQU16   64(DI)(R12*1), Z8
+	VPSLLD      $0x10, Z8, Z7
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z8, Z8
+	VMAXPS      Z7, Z6, Z6
+	VMAXPS      Z8, Z6, Z6
 	ADDQ        $+128, R12
 	SUBQ        $+64, CX
 	JGE         plainmaxmain
@@ -5629,9 +5632,9 @@ plainmaxmaindone:
 	JLT  plainmaxsingledone
 
 plainmaxsingle:
-	VPMOVZXWD (DI)(R12*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMAXPS    Z4, Z3, Z3
+	VPMOVZXWD (DI)(R12*1), Z7
+	VPSLLD    $0x10, Z7, Z7
+	VMAXPS    Z7, Z6, Z6
 	ADDQ      $+32, R12
 	SUBQ      $+16, CX
 	JGE       plainmaxsingle
@@ -5643,24 +5646,24 @@ plainmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VPMOVZXWD.Z  (DI)(R12*1), K1, Z4
-	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z3, Z3
+	VPMOVZXWD.Z  (DI)(R12*1), K1, Z7
+	VPSLLD       $0x10, Z7, Z7
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z8
+	VBLENDMPS    Z7, Z8, K1, Z7
+	VMAXPS       Z7, Z6, Z6
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5673,85 +5676,85 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
 	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
 	JLT           plainalonemaindone
 
 plainalonemain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMAXPS           Z9, Z3, Z3
-	VMAXPS           Z10, Z3, Z3
-	VMOVDQU16        64(DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMAXPS           Z9, Z3, Z3
-	VMAXPS           Z10, Z3, Z3
-	VMOVDQU16        (DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16        64(DX)(R12*1), Z12
-	VPSLLD           $0x10, Z12, Z11
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z12, Z12
-	VFMSUB213PS      Z4, Z2, Z9
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z12
-	VADDPS.RD_SAE    Z9, Z0, Z13
-	VADDPS.RD_SAE    Z10, Z0, Z16
-	VADDPS.RD_SAE    Z11, Z0, Z19
-	VADDPS.RD_SAE    Z12, Z0, Z22
-	VREDUCEPS        $0x41, Z9, Z14
-	VREDUCEPS        $0x41, Z10, Z17
-	VREDUCEPS        $0x41, Z11, Z20
-	VREDUCEPS        $0x41, Z12, Z23
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z15
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z18
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z21
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z24
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z14, Z15
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z23, Z24
-	VMULPS           Z14, Z15, Z15
-	VMULPS           Z17, Z18, Z18
-	VMULPS           Z20, Z21, Z21
-	VMULPS           Z23, Z24, Z24
-	VPERMPS          Z1, Z13, Z13
-	VPERMPS          Z1, Z16, Z14
-	VPERMPS          Z1, Z19, Z16
-	VPERMPS          Z1, Z22, Z17
-	VFMADD213PS      Z13, Z13, Z15
-	VFMADD213PS      Z14, Z14, Z18
-	VFMADD213PS      Z16, Z16, Z21
-	VFMADD213PS      Z17, Z17, Z24
-	VSCALEFPS        Z9, Z15, Z15
-	VSCALEFPS        Z10, Z18, Z18
-	VSCALEFPS        Z11, Z21, Z21
-	VSCALEFPS        Z12, Z24, Z24
-	VMOVUPS          Z15, (SI)(R12*2)
-	VMOVUPS          Z18, 64(SI)(R12*2)
-	VMOVUPS          Z21, 128(SI)(R12*2)
-	VMOVUPS          Z24, 192(SI)(R12*2)
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z18, Z6, Z6
-	VADDPS           Z21, Z7, Z7
-	VADDPS           Z24, Z8, Z8
-	ADDQ             $+128, R12
-	SUBQ             $+64, CX
-	JGE              plainalonemain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	VMOVDQU16     (DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMAXPS        Z12, Z6, Z6
+	VMAXPS        Z13, Z6, Z6
+	VMOVDQU16     64(DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMAXPS        Z12, Z6, Z6
+	VMAXPS        Z13, Z6, Z6
+	VMOVDQU16     (DX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z13, Z13
+	VMOVDQU16     64(DX)(R12*1), Z15
+	VPSLLD        $0x10, Z15, Z14
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z15, Z15
+	VFMSUB213PS   Z7, Z5, Z12
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z15
+	VADDPS.RD_SAE Z12, Z0, Z16
+	VADDPS.RD_SAE Z13, Z0, Z19
+	VADDPS.RD_SAE Z14, Z0, Z22
+	VADDPS.RD_SAE Z15, Z0, Z25
+	VREDUCEPS     $0x41, Z12, Z17
+	VREDUCEPS     $0x41, Z13, Z20
+	VREDUCEPS     $0x41, Z14, Z23
+	VREDUCEPS     $0x41, Z15, Z26
+	VMOVAPS       Z3, Z18
+	VMOVAPS       Z3, Z21
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z27
+	VFMADD213PS   Z2, Z17, Z18
+	VFMADD213PS   Z2, Z20, Z21
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z26, Z27
+	VFMADD213PS   Z1, Z17, Z18
+	VFMADD213PS   Z1, Z20, Z21
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z26, Z27
+	VMULPS        Z17, Z18, Z18
+	VMULPS        Z20, Z21, Z21
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z26, Z27, Z27
+	VPERMPS       Z4, Z16, Z16
+	VPERMPS       Z4, Z19, Z17
+	VPERMPS       Z4, Z22, Z19
+	VPERMPS       Z4, Z25, Z20
+	VFMADD213PS   Z16, Z16, Z18
+	VFMADD213PS   Z17, Z17, Z21
+	VFMADD213PS   Z19, Z19, Z24
+	VFMADD213PS   Z20, Z20, Z27
+	VSCALEFPS     Z12, Z18, Z18
+	VSCALEFPS     Z13, Z21, Z21
+	VSCALEFPS     Z14, Z24, Z24
+	VSCALEFPS     Z15, Z27, Z27
+	VMOVUPS       Z18, (SI)(R12*2)
+	VMOVUPS       Z21, 64(SI)(R12*2)
+	VMOVUPS       Z24, 128(SI)(R12*2)
+	VMOVUPS       Z27, 192(SI)(R12*2)
+	VADDPS        Z18, Z8, Z8
+	VADDPS        Z21, Z9, Z9
+	VADDPS        Z24, Z10, Z10
+	VADDPS        Z27, Z11, Z11
+	ADDQ          $+128, R12
+	SUBQ          $+64, CX
+	JGE           plainalonemain
 
 plainalonemaindone:
 	ADDQ $+64, CX
@@ -5759,71 +5762,71 @@ plainalonemaindone:
 	JLT  plainalonesingledone
 
 plainalonesingle:
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VPMOVZXWD        (DX)(R12*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VMOVUPS          Z12, (SI)(R12*2)
-	VADDPS           Z12, Z5, Z5
-	ADDQ             $+32, R12
-	SUBQ             $+16, CX
-	JGE              plainalonesingle
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD     (DI)(R12*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VPMOVZXWD     (DX)(R12*1), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z13
+	VREDUCEPS     $0x41, Z12, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z13, Z13
+	VFMADD213PS   Z13, Z13, Z15
+	VSCALEFPS     Z12, Z15, Z15
+	VMOVUPS       Z15, (SI)(R12*2)
+	VADDPS        Z15, Z8, Z8
+	ADDQ          $+32, R12
+	SUBQ          $+16, CX
+	JGE           plainalonesingle
 
 plainalonesingledone:
-	ADDQ             $+16, CX
-	JZ               plainalonedone
-	MOVQ             $0x00000001, BX
-	SHLQ             CL, BX
-	DECQ             BX
-	KMOVW            BX, K1
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z10
-	VBLENDMPS        Z9, Z10, K1, Z9
-	VMAXPS           Z9, Z3, Z3
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z4
-	VREDUCEPS        $0x41, Z9, Z10
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z10, Z11
-	VMULPS           Z10, Z11, Z11
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z11
-	VSCALEFPS        Z9, Z11, Z11
-	VMOVUPS          Z11, K1, (SI)(R12*2)
-	VADDPS           Z11, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            plainalonedone
+	MOVQ          $0x00000001, BX
+	SHLQ          CL, BX
+	DECQ          BX
+	KMOVW         BX, K1
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD.Z   (DI)(R12*1), K1, Z12
+	VPSLLD        $0x10, Z12, Z12
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z13
+	VBLENDMPS     Z12, Z13, K1, Z12
+	VMAXPS        Z12, Z6, Z6
+	VPMOVZXWD.Z   (DX)(R12*1), K1, Z12
+	VPSLLD        $0x10, Z12, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z7
+	VREDUCEPS     $0x41, Z12, Z13
+	VMOVAPS       Z3, Z14
+	VFMADD213PS   Z2, Z13, Z14
+	VFMADD213PS   Z1, Z13, Z14
+	VMULPS        Z13, Z14, Z14
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z14
+	VSCALEFPS     Z12, Z14, Z14
+	VMOVUPS       Z14, K1, (SI)(R12*2)
+	VADDPS        Z14, Z8, K1, Z8
 
 plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -5836,10 +5839,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
 	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -5850,91 +5853,91 @@ plainrow:
 	JLT           plainntmaindone
 
 plainntmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        64(DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        (DX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        64(DX)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          64(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVNTDQ         Z14, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          192(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVNTDQ         Z14, 64(R11)(R12*1)
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z12
-	VFMSUB213PS      Z4, Z2, Z13
-	VADDPS.RD_SAE    Z10, Z0, Z14
-	VADDPS.RD_SAE    Z11, Z0, Z17
-	VADDPS.RD_SAE    Z12, Z0, Z20
-	VADDPS.RD_SAE    Z13, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z15
-	VREDUCEPS        $0x41, Z11, Z18
-	VREDUCEPS        $0x41, Z12, Z21
-	VREDUCEPS        $0x41, Z13, Z24
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z18, Z19, Z19
-	VMULPS           Z21, Z22, Z22
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z14, Z14
-	VPERMPS          Z1, Z17, Z15
-	VPERMPS          Z1, Z20, Z17
-	VPERMPS          Z1, Z23, Z18
-	VFMADD213PS      Z14, Z14, Z16
-	VFMADD213PS      Z15, Z15, Z19
-	VFMADD213PS      Z17, Z17, Z22
-	VFMADD213PS      Z18, Z18, Z25
-	VSCALEFPS        Z10, Z16, Z16
-	VSCALEFPS        Z11, Z19, Z19
-	VSCALEFPS        Z12, Z22, Z22
-	VSCALEFPS        Z13, Z25, Z25
-	VMOVUPS          Z16, (SI)(R12*2)
-	VMOVUPS          Z19, 64(SI)(R12*2)
-	VMOVUPS          Z22, 128(SI)(R12*2)
-	VMOVUPS          Z25, 192(SI)(R12*2)
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
-	VADDPS           Z22, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+128, R12
-	SUBQ             $+64, CX
-	JGE              plainntmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	VMOVDQU16     (DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     64(DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     (DX)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     64(DX)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       64(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVNTDQ      Z17, (R11)(R12*1)
+	VMOVUPS       128(R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       192(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVNTDQ      Z17, 64(R11)(R12*1)
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z15
+	VFMSUB213PS   Z7, Z5, Z16
+	VADDPS.RD_SAE Z13, Z0, Z17
+	VADDPS.RD_SAE Z14, Z0, Z20
+	VADDPS.RD_SAE Z15, Z0, Z23
+	VADDPS.RD_SAE Z16, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z18
+	VREDUCEPS     $0x41, Z14, Z21
+	VREDUCEPS     $0x41, Z15, Z24
+	VREDUCEPS     $0x41, Z16, Z27
+	VMOVAPS       Z3, Z19
+	VMOVAPS       Z3, Z22
+	VMOVAPS       Z3, Z25
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z18, Z19
+	VFMADD213PS   Z2, Z21, Z22
+	VFMADD213PS   Z2, Z24, Z25
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z18, Z19
+	VFMADD213PS   Z1, Z21, Z22
+	VFMADD213PS   Z1, Z24, Z25
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z18, Z19, Z19
+	VMULPS        Z21, Z22, Z22
+	VMULPS        Z24, Z25, Z25
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z17, Z17
+	VPERMPS       Z4, Z20, Z18
+	VPERMPS       Z4, Z23, Z20
+	VPERMPS       Z4, Z26, Z21
+	VFMADD213PS   Z17, Z17, Z19
+	VFMADD213PS   Z18, Z18, Z22
+	VFMADD213PS   Z20, Z20, Z25
+	VFMADD213PS   Z21, Z21, Z28
+	VSCALEFPS     Z13, Z19, Z19
+	VSCALEFPS     Z14, Z22, Z22
+	VSCALEFPS     Z15, Z25, Z25
+	VSCALEFPS     Z16, Z28, Z28
+	VMOVUPS       Z19, (SI)(R12*2)
+	VMOVUPS       Z22, 64(SI)(R12*2)
+	VMOVUPS       Z25, 128(SI)(R12*2)
+	VMOVUPS       Z28, 192(SI)(R12*2)
+	VADDPS        Z19, Z8, Z8
+	VADDPS        Z22, Z9, Z9
+	VADDPS        Z25, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+128, R12
+	SUBQ          $+64, CX
+	JGE           plainntmain
 
 plainntmaindone:
 	ADDQ $+64, CX
@@ -5942,63 +5945,63 @@ plainntmaindone:
 	JLT  plainntsingledone
 
 plainntsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD        (DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z10
-	VMULPS           Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
-	VMOVNTDQ         Y10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*2)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+32, R12
-	SUBQ             $+16, CX
-	JGE              plainntsingle
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD     (DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD     (DX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z13
+	VMULPS        Z12, Z13, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z13, Y13
+	VMOVNTDQ      Y13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*2)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+32, R12
+	SUBQ          $+16, CX
+	JGE           plainntsingle
 
 plainntsingledone:
-	ADDQ             $+16, CX
-	JZ               plainntdone
-	MOVQ             $0x00000001, BX
-	SHLQ             CL, BX
-	DECQ             BX
-	KMOVW            BX, K1
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*2), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	VMOVDQU16        Y4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*2)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            plainntdone
+	MOVQ          $0x00000001, BX
+	SHLQ          CL, BX
+	DECQ          BX
+	KMOVW         BX, K1
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD.Z   (DI)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD.Z   (DX)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*2), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
+	VMOVDQU16     Y7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*2)
+	VADDPS        Z15, Z8, K1, Z8
 
 plainntdone:
 	JMP plainpassed
@@ -6010,91 +6013,91 @@ plainkept:
 	JLT  plaininmaindone
 
 plaininmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	VMOVDQU16        (DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        64(DI)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMAXPS           Z10, Z3, Z3
-	VMAXPS           Z11, Z3, Z3
-	VMOVDQU16        (DX)(R12*1), Z11
-	VPSLLD           $0x10, Z11, Z10
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z11, Z11
-	VMOVDQU16        64(DX)(R12*1), Z13
-	VPSLLD           $0x10, Z13, Z12
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          64(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVDQU16        Z14, (R11)(R12*1)
-	VMOVUPS          128(R10)(R12*2), Z14
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          192(R10)(R12*2), Z15
-	VMULPS           Z9, Z15, Z15
-	BYTE $0x62; BYTE $0x52; BYTE $0x07; BYTE $0x48; BYTE $0x72; BYTE $0xf6 // VCVTNE2PS2BF16 Z14, Z15, Z14
-	VMOVUPS          vecConstbf16avx512<>+104(SB), Z15
-	VPERMW           Z14, Z15, Z14
-	VMOVDQU16        Z14, 64(R11)(R12*1)
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z12
-	VFMSUB213PS      Z4, Z2, Z13
-	VADDPS.RD_SAE    Z10, Z0, Z14
-	VADDPS.RD_SAE    Z11, Z0, Z17
-	VADDPS.RD_SAE    Z12, Z0, Z20
-	VADDPS.RD_SAE    Z13, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z15
-	VREDUCEPS        $0x41, Z11, Z18
-	VREDUCEPS        $0x41, Z12, Z21
-	VREDUCEPS        $0x41, Z13, Z24
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z19
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z22
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z18, Z19, Z19
-	VMULPS           Z21, Z22, Z22
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z14, Z14
-	VPERMPS          Z1, Z17, Z15
-	VPERMPS          Z1, Z20, Z17
-	VPERMPS          Z1, Z23, Z18
-	VFMADD213PS      Z14, Z14, Z16
-	VFMADD213PS      Z15, Z15, Z19
-	VFMADD213PS      Z17, Z17, Z22
-	VFMADD213PS      Z18, Z18, Z25
-	VSCALEFPS        Z10, Z16, Z16
-	VSCALEFPS        Z11, Z19, Z19
-	VSCALEFPS        Z12, Z22, Z22
-	VSCALEFPS        Z13, Z25, Z25
-	VMOVUPS          Z16, (SI)(R12*2)
-	VMOVUPS          Z19, 64(SI)(R12*2)
-	VMOVUPS          Z22, 128(SI)(R12*2)
-	VMOVUPS          Z25, 192(SI)(R12*2)
-	VADDPS           Z16, Z5, Z5
-	VADDPS           Z19, Z6, Z6
-	VADDPS           Z22, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+128, R12
-	SUBQ             $+64, CX
-	JGE              plaininmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	VMOVDQU16     (DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     64(DI)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMAXPS        Z13, Z6, Z6
+	VMAXPS        Z14, Z6, Z6
+	VMOVDQU16     (DX)(R12*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMOVDQU16     64(DX)(R12*1), Z16
+	VPSLLD        $0x10, Z16, Z15
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       64(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVDQU16     Z17, (R11)(R12*1)
+	VMOVUPS       128(R10)(R12*2), Z17
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       192(R10)(R12*2), Z18
+	VMULPS        Z12, Z18, Z18
+	BYTE $0x62; BYTE $0xa2; BYTE $0x6f; BYTE $0x40; BYTE $0x72; BYTE $0xc9 // VCVTNE2PS2BF16 Z17, Z18, Z17
+	VMOVUPS       vecConstbf16avx512<>+104(SB), Z18
+	VPERMW        Z17, Z18, Z17
+	VMOVDQU16     Z17, 64(R11)(R12*1)
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z15
+	VFMSUB213PS   Z7, Z5, Z16
+	VADDPS.RD_SAE Z13, Z0, Z17
+	VADDPS.RD_SAE Z14, Z0, Z20
+	VADDPS.RD_SAE Z15, Z0, Z23
+	VADDPS.RD_SAE Z16, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z18
+	VREDUCEPS     $0x41, Z14, Z21
+	VREDUCEPS     $0x41, Z15, Z24
+	VREDUCEPS     $0x41, Z16, Z27
+	VMOVAPS       Z3, Z19
+	VMOVAPS       Z3, Z22
+	VMOVAPS       Z3, Z25
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z18, Z19
+	VFMADD213PS   Z2, Z21, Z22
+	VFMADD213PS   Z2, Z24, Z25
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z18, Z19
+	VFMADD213PS   Z1, Z21, Z22
+	VFMADD213PS   Z1, Z24, Z25
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z18, Z19, Z19
+	VMULPS        Z21, Z22, Z22
+	VMULPS        Z24, Z25, Z25
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z17, Z17
+	VPERMPS       Z4, Z20, Z18
+	VPERMPS       Z4, Z23, Z20
+	VPERMPS       Z4, Z26, Z21
+	VFMADD213PS   Z17, Z17, Z19
+	VFMADD213PS   Z18, Z18, Z22
+	VFMADD213PS   Z20, Z20, Z25
+	VFMADD213PS   Z21, Z21, Z28
+	VSCALEFPS     Z13, Z19, Z19
+	VSCALEFPS     Z14, Z22, Z22
+	VSCALEFPS     Z15, Z25, Z25
+	VSCALEFPS     Z16, Z28, Z28
+	VMOVUPS       Z19, (SI)(R12*2)
+	VMOVUPS       Z22, 64(SI)(R12*2)
+	VMOVUPS       Z25, 128(SI)(R12*2)
+	VMOVUPS       Z28, 192(SI)(R12*2)
+	VADDPS        Z19, Z8, Z8
+	VADDPS        Z22, Z9, Z9
+	VADDPS        Z25, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+128, R12
+	SUBQ          $+64, CX
+	JGE           plaininmain
 
 plaininmaindone:
 	ADDQ $+64, CX
@@ -6102,81 +6105,81 @@ plaininmaindone:
 	JLT  plaininsingledone
 
 plaininsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD        (DI)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD        (DX)(R12*1), Z10
-	VPSLLD           $0x10, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*2), Z10
-	VMULPS           Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xd2 // VCVTNEPS2BF16 Z10, Y10
-	VMOVDQU16        Y10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*2)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+32, R12
-	SUBQ             $+16, CX
-	JGE              plaininsingle
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD     (DI)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD     (DX)(R12*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*2), Z13
+	VMULPS        Z12, Z13, Z13
+	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xed // VCVTNEPS2BF16 Z13, Y13
+	VMOVDQU16     Y13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*2)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+32, R12
+	SUBQ          $+16, CX
+	JGE           plaininsingle
 
 plaininsingledone:
-	ADDQ             $+16, CX
-	JZ               plainindone
-	MOVQ             $0x00000001, BX
-	SHLQ             CL, BX
-	DECQ             BX
-	KMOVW            BX, K1
-	PREFETCHT1       (R9)(R12*1)
-	VPMOVZXWD.Z      (DI)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD.Z      (DX)(R12*1), K1, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*2), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xe4 // VCVTNEPS2BF16 Z4, Y4
-	VMOVDQU16        Y4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*2)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            plainindone
+	MOVQ          $0x00000001, BX
+	SHLQ          CL, BX
+	DECQ          BX
+	KMOVW         BX, K1
+	PREFETCHT1    (R9)(R12*1)
+	VPMOVZXWD.Z   (DI)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VPMOVZXWD.Z   (DX)(R12*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*2), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xff // VCVTNEPS2BF16 Z7, Y7
+	VMOVDQU16     Y7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*2)
+	VADDPS        Z15, Z8, K1, Z8
 
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z9
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y4
-	VADDPS        Y4, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0x4e, X5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0xb1, X5, X4
-	VADDPS        X4, X5, X5
-	VBROADCASTSS  X5, Z5
-	VDIVPS        Z5, Z9, Z9
+	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z12
+	VADDPS        Z10, Z8, Z8
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y7
+	VADDPS        Y7, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0x4e, X8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0xb1, X8, X7
+	VADDPS        X7, X8, X8
+	VBROADCASTSS  X8, Z8
+	VDIVPS        Z8, Z12, Z12
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -6199,17 +6202,17 @@ rest:
 
 restntmain:
 	VMOVUPS  (R10)(R12*2), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVUPS  64(R10)(R12*2), Z1
-	VMULPS   Z9, Z1, Z1
+	VMULPS   Z12, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS  vecConstbf16avx512<>+104(SB), Z1
 	VPERMW   Z0, Z1, Z0
 	VMOVNTDQ Z0, (R11)(R12*1)
 	VMOVUPS  128(R10)(R12*2), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVUPS  192(R10)(R12*2), Z1
-	VMULPS   Z9, Z1, Z1
+	VMULPS   Z12, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS  vecConstbf16avx512<>+104(SB), Z1
 	VPERMW   Z0, Z1, Z0
@@ -6225,7 +6228,7 @@ restntmaindone:
 
 restntsingle:
 	VMOVUPS  (R10)(R12*2), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVNTDQ Y0, (R11)(R12*1)
 	ADDQ     $+32, R12
@@ -6240,7 +6243,7 @@ restntsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*2), K1, Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVDQU16 Y0, K1, (R11)(R12*1)
 
@@ -6255,17 +6258,17 @@ restkept:
 
 restinmain:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	VMOVUPS   64(R10)(R12*2), Z1
-	VMULPS    Z9, Z1, Z1
+	VMULPS    Z12, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS   vecConstbf16avx512<>+104(SB), Z1
 	VPERMW    Z0, Z1, Z0
 	VMOVDQU16 Z0, (R11)(R12*1)
 	VMOVUPS   128(R10)(R12*2), Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	VMOVUPS   192(R10)(R12*2), Z1
-	VMULPS    Z9, Z1, Z1
+	VMULPS    Z12, Z1, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNE2PS2BF16 Z0, Z1, Z0
 	VMOVUPS   vecConstbf16avx512<>+104(SB), Z1
 	VPERMW    Z0, Z1, Z0
@@ -6281,7 +6284,7 @@ restinmaindone:
 
 restinsingle:
 	VMOVUPS   (R10)(R12*2), Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVDQU16 Y0, (R11)(R12*1)
 	ADDQ      $+32, R12
@@ -6296,7 +6299,7 @@ restinsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*2), K1, Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc0 // VCVTNEPS2BF16 Z0, Y0
 	VMOVDQU16 Y0, K1, (R11)(R12*1)
 
@@ -6746,10 +6749,10 @@ TEXT ·vecRowMaxesBF16AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x01, BX
 
 row:
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -6792,7 +6795,7 @@ stripsingledone:
 	KMOVW        R8, K1
 	VPMOVZXWD.Z  (DX)(DI*1), K1, Z4
 	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -6827,25 +6830,29 @@ TEXT ·vecRowExpSumsBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
 	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z0
-	VMOVUPS      vecConstbf16avx512<>+16(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+84(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+1068(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+1072(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+16(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+84(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z7
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VMOVDQU16   (BX)(R8*1), Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VMAXPS      Z4, Z3, Z3
-	VMAXPS      Z5, Z3, Z3
-	VMOVDQU16   64(BX)(R8*1), Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z5, Z5
-	VMAXPS      Z4, Z3, Z3
-	VMAXPS      Z5, Z3, Z3
+	VMOVDQU16   (BX)(R8*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMAXPS      Z8, Z7, Z7
+	VMAXPS      Z9, Z7, Z7
+	VMOVDQU16   64(BX)(R8*1), Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
+	VMAXPS      Z8, Z7, Z7
+	VMAXPS      Z9, Z7, Z7
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
 	JGE         maxmain
@@ -6856,9 +6863,9 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VPMOVZXWD (BX)(R8*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMAXPS    Z4, Z3, Z3
+	VPMOVZXWD (BX)(R8*1), Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMAXPS    Z8, Z7, Z7
 	ADDQ      $+32, R8
 	SUBQ      $+16, CX
 	JGE       maxsingle
@@ -6870,108 +6877,108 @@ maxsingledone:
 	SHLQ         CL, R9
 	DECQ         R9
 	KMOVW        R9, K1
-	VPMOVZXWD.Z  (BX)(R8*1), K1, Z4
-	VPSLLD       $0x10, Z4, Z4
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z3, Z3
+	VPMOVZXWD.Z  (BX)(R8*1), K1, Z8
+	VPSLLD       $0x10, Z8, Z8
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z9
+	VBLENDMPS    Z8, Z9, K1, Z8
+	VMAXPS       Z8, Z7, Z7
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMOVSS        X3, (DX)
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VMAXPS        Y8, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X8
+	VMAXPS        X8, X7, X7
+	VPERMILPS     $0x4e, X7, X8
+	VMAXPS        X8, X7, X7
+	VPERMILPS     $0xb1, X7, X8
+	VMAXPS        X8, X7, X7
+	VBROADCASTSS  X7, Z7
+	VMOVSS        X7, (DX)
 	ADDQ          $+4, DX
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstbf16avx512<>+1064(SB), Z3
+	VMULPS        Z5, Z7, Z8
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z7
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
+	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z12
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT1       (R10)(R8*1)
-	PREFETCHT1       64(R10)(R8*1)
-	VMOVDQU16        (R9)(R8*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMAXPS           Z9, Z3, Z3
-	VMAXPS           Z10, Z3, Z3
-	VMOVDQU16        64(R9)(R8*1), Z10
-	VPSLLD           $0x10, Z10, Z9
-	VPANDD.BCST      vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMAXPS           Z9, Z3, Z3
-	VMAXPS           Z10, Z3, Z3
-	VPMOVZXWD        (BX)(R8*1), Z9
-	VPMOVZXWD        32(BX)(R8*1), Z13
-	VPMOVZXWD        64(BX)(R8*1), Z17
-	VPMOVZXWD        96(BX)(R8*1), Z21
-	VPSLLD           $0x10, Z9, Z9
-	VPSLLD           $0x10, Z13, Z13
-	VPSLLD           $0x10, Z17, Z17
-	VPSLLD           $0x10, Z21, Z21
-	VFMSUB213PS      Z4, Z2, Z9
-	VFMSUB213PS      Z4, Z2, Z13
-	VFMSUB213PS      Z4, Z2, Z17
-	VFMSUB213PS      Z4, Z2, Z21
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VADDPS.RD_SAE    Z13, Z0, Z14
-	VADDPS.RD_SAE    Z17, Z0, Z18
-	VADDPS.RD_SAE    Z21, Z0, Z22
-	VREDUCEPS        $0x41, Z9, Z11
-	VREDUCEPS        $0x41, Z13, Z15
-	VREDUCEPS        $0x41, Z17, Z19
-	VREDUCEPS        $0x41, Z21, Z23
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z20
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z24
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z19, Z20
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z19, Z20
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z23, Z24
-	VMULPS           Z11, Z12, Z12
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z19, Z20, Z20
-	VMULPS           Z23, Z24, Z24
-	VPERMPS          Z1, Z10, Z10
-	VPERMPS          Z1, Z14, Z11
-	VPERMPS          Z1, Z18, Z14
-	VPERMPS          Z1, Z22, Z15
-	VFMADD213PS      Z10, Z10, Z12
-	VFMADD213PS      Z11, Z11, Z16
-	VFMADD213PS      Z14, Z14, Z20
-	VFMADD213PS      Z15, Z15, Z24
-	VSCALEFPS        Z9, Z12, Z12
-	VSCALEFPS        Z13, Z16, Z16
-	VSCALEFPS        Z17, Z20, Z20
-	VSCALEFPS        Z21, Z24, Z24
-	VADDPS           Z12, Z5, Z5
-	VADDPS           Z16, Z6, Z6
-	VADDPS           Z20, Z7, Z7
-	VADDPS           Z24, Z8, Z8
-	ADDQ             $+128, R8
-	SUBQ             $+64, CX
-	JGE              expmain
+	PREFETCHT1    (R10)(R8*1)
+	PREFETCHT1    64(R10)(R8*1)
+	VMOVDQU16     (R9)(R8*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMAXPS        Z13, Z7, Z7
+	VMAXPS        Z14, Z7, Z7
+	VMOVDQU16     64(R9)(R8*1), Z14
+	VPSLLD        $0x10, Z14, Z13
+	VPANDD.BCST   vecConstbf16avx512<>+80(SB), Z14, Z14
+	VMAXPS        Z13, Z7, Z7
+	VMAXPS        Z14, Z7, Z7
+	VPMOVZXWD     (BX)(R8*1), Z13
+	VPMOVZXWD     32(BX)(R8*1), Z17
+	VPMOVZXWD     64(BX)(R8*1), Z21
+	VPMOVZXWD     96(BX)(R8*1), Z25
+	VPSLLD        $0x10, Z13, Z13
+	VPSLLD        $0x10, Z17, Z17
+	VPSLLD        $0x10, Z21, Z21
+	VPSLLD        $0x10, Z25, Z25
+	VFMSUB213PS   Z8, Z5, Z13
+	VFMSUB213PS   Z8, Z5, Z17
+	VFMSUB213PS   Z8, Z5, Z21
+	VFMSUB213PS   Z8, Z5, Z25
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VADDPS.RD_SAE Z17, Z0, Z18
+	VADDPS.RD_SAE Z21, Z0, Z22
+	VADDPS.RD_SAE Z25, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z15
+	VREDUCEPS     $0x41, Z17, Z19
+	VREDUCEPS     $0x41, Z21, Z23
+	VREDUCEPS     $0x41, Z25, Z27
+	VMOVAPS       Z3, Z16
+	VMOVAPS       Z3, Z20
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z2, Z19, Z20
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z15, Z16
+	VFMADD213PS   Z1, Z19, Z20
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z15, Z16, Z16
+	VMULPS        Z19, Z20, Z20
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z14, Z14
+	VPERMPS       Z4, Z18, Z15
+	VPERMPS       Z4, Z22, Z18
+	VPERMPS       Z4, Z26, Z19
+	VFMADD213PS   Z14, Z14, Z16
+	VFMADD213PS   Z15, Z15, Z20
+	VFMADD213PS   Z18, Z18, Z24
+	VFMADD213PS   Z19, Z19, Z28
+	VSCALEFPS     Z13, Z16, Z16
+	VSCALEFPS     Z17, Z20, Z20
+	VSCALEFPS     Z21, Z24, Z24
+	VSCALEFPS     Z25, Z28, Z28
+	VFMADD231PS   Z6, Z16, Z9
+	VFMADD231PS   Z6, Z20, Z10
+	VFMADD231PS   Z6, Z24, Z11
+	VFMADD231PS   Z6, Z28, Z12
+	ADDQ          $+128, R8
+	SUBQ          $+64, CX
+	JGE           expmain
 
 expmaindone:
 	ADDQ $+64, CX
@@ -6979,84 +6986,84 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT1       (R10)(R8*1)
-	VPMOVZXWD        (R9)(R8*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VPMOVZXWD        (BX)(R8*1), Z9
-	VPSLLD           $0x10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VADDPS           Z12, Z5, Z5
-	ADDQ             $+32, R8
-	SUBQ             $+16, CX
-	JGE              expsingle
+	PREFETCHT1    (R10)(R8*1)
+	VPMOVZXWD     (R9)(R8*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VMAXPS        Z13, Z7, Z7
+	VPMOVZXWD     (BX)(R8*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VFMSUB213PS   Z8, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VFMADD231PS   Z6, Z16, Z9
+	ADDQ          $+32, R8
+	SUBQ          $+16, CX
+	JGE           expsingle
 
 expsingledone:
-	ADDQ             $+16, CX
-	JZ               expdone
-	MOVQ             $0x00000001, R11
-	SHLQ             CL, R11
-	DECQ             R11
-	KMOVW            R11, K1
-	PREFETCHT1       (R10)(R8*1)
-	VPMOVZXWD.Z      (R9)(R8*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VBROADCASTSS     vecConstbf16avx512<>+1064(SB), Z10
-	VBLENDMPS        Z9, Z10, K1, Z9
-	VMAXPS           Z9, Z3, Z3
-	VPMOVZXWD.Z      (BX)(R8*1), K1, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            expdone
+	MOVQ          $0x00000001, R11
+	SHLQ          CL, R11
+	DECQ          R11
+	KMOVW         R11, K1
+	PREFETCHT1    (R10)(R8*1)
+	VPMOVZXWD.Z   (R9)(R8*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z7, Z7
+	VPMOVZXWD.Z   (BX)(R8*1), K1, Z13
+	VPSLLD        $0x10, Z13, Z13
+	VFMSUB213PS   Z8, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VFMADD231PS   Z6, Z16, K1, Z9
 
 expdone:
-	VADDPS           Z7, Z5, Z5
-	VADDPS           Z8, Z6, Z6
-	VADDPS           Z6, Z5, Z5
-	VEXTRACTF64X4    $0x01, Z5, Y6
-	VADDPS           Y6, Y5, Y5
-	VEXTRACTF128     $0x01, Y5, X6
-	VADDPS           X6, X5, X5
-	VPERMILPS        $0x4e, X5, X6
-	VADDPS           X6, X5, X5
-	VPERMILPS        $0xb1, X5, X6
-	VADDPS           X6, X5, X5
-	VBROADCASTSS     X5, Z5
-	VBROADCASTSS     -4(DX), Z6
-	VFNMADD213PS     Z4, Z2, Z6
-	VADDPS.RD_SAE    Z6, Z0, Z4
-	VREDUCEPS        $0x41, Z6, Z7
-	VBROADCASTSS     vecConstbf16avx512<>+1068(SB), Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+1072(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstbf16avx512<>+1076(SB), Z7, Z8
-	VMULPS           Z7, Z8, Z8
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z8
-	VSCALEFPS        Z6, Z8, Z8
-	VMULPS           Z8, Z5, Z5
-	VMOVSS           X5, (AX)
-	ADDQ             $+4, AX
-	CMPQ             R9, BX
-	MOVQ             R9, BX
-	JNE              row
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z12, Z10, Z10
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VADDPS        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VADDPS        X10, X9, X9
+	VPERMILPS     $0x4e, X9, X10
+	VADDPS        X10, X9, X9
+	VPERMILPS     $0xb1, X9, X10
+	VADDPS        X10, X9, X9
+	VBROADCASTSS  X9, Z9
+	VBROADCASTSS  -4(DX), Z10
+	VFNMADD213PS  Z8, Z5, Z10
+	VADDPS.RD_SAE Z10, Z0, Z8
+	VREDUCEPS     $0x41, Z10, Z11
+	VMOVAPS       Z3, Z12
+	VFMADD213PS   Z2, Z11, Z12
+	VFMADD213PS   Z1, Z11, Z12
+	VMULPS        Z11, Z12, Z12
+	VPERMPS       Z4, Z8, Z8
+	VFMADD213PS   Z8, Z8, Z12
+	VSCALEFPS     Z10, Z12, Z12
+	VMULPS        Z12, Z9, Z9
+	VMOVSS        X9, (AX)
+	ADDQ          $+4, AX
+	CMPQ          R9, BX
+	MOVQ          R9, BX
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -11983,10 +11990,10 @@ DATA vecConstbf16avx512<>+1048(SB)/4, $0x35475486
 DATA vecConstbf16avx512<>+1052(SB)/4, $0x3422bd9c
 DATA vecConstbf16avx512<>+1056(SB)/4, $0x00000000
 DATA vecConstbf16avx512<>+1060(SB)/4, $0x403b7989
-DATA vecConstbf16avx512<>+1064(SB)/4, $0xff800000
-DATA vecConstbf16avx512<>+1068(SB)/4, $0x3d671203
-DATA vecConstbf16avx512<>+1072(SB)/4, $0x3e75f858
-DATA vecConstbf16avx512<>+1076(SB)/4, $0x3f317219
+DATA vecConstbf16avx512<>+1064(SB)/4, $0x3f317219
+DATA vecConstbf16avx512<>+1068(SB)/4, $0x3e75f858
+DATA vecConstbf16avx512<>+1072(SB)/4, $0x3d671203
+DATA vecConstbf16avx512<>+1076(SB)/4, $0xff800000
 DATA vecConstbf16avx512<>+1080(SB)/4, $0x3c800000
 DATA vecConstbf16avx512<>+1084(SB)/4, $0x9e3779b9
 DATA vecConstbf16avx512<>+1088(SB)/4, $0x3c6ef372

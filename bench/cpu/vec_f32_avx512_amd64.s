@@ -7581,14 +7581,17 @@ next:
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z0
-	VMOVUPS      vecConstf32avx512<>+16(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1068(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1072(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+16(SB), Z4
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
 	MOVQ         src+8(FP), DI
 	MOVQ         y+16(FP), R8
-	VBROADCASTSS scale+72(FP), Z2
-	VMULPS.BCST  vecConstf32avx512<>+80(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	VBROADCASTSS scale+72(FP), Z5
+	VMULPS.BCST  vecConstf32avx512<>+80(SB), Z5, Z5
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z6
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -7599,22 +7602,22 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	JLT          addmaxmaindone
 
 addmaxmain:
-	VMOVUPS (DI)(R12*1), Z4
-	VMOVUPS (R8)(R12*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMAXPS  Z4, Z3, Z3
-	VMOVUPS 64(DI)(R12*1), Z4
-	VMOVUPS 64(R8)(R12*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMAXPS  Z4, Z3, Z3
-	VMOVUPS 128(DI)(R12*1), Z4
-	VMOVUPS 128(R8)(R12*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMAXPS  Z4, Z3, Z3
-	VMOVUPS 192(DI)(R12*1), Z4
-	VMOVUPS 192(R8)(R12*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMAXPS  Z4, Z3, Z3
+	VMOVUPS (DI)(R12*1), Z7
+	VMOVUPS (R8)(R12*1), Z8
+	VADDPS  Z8, Z7, Z7
+	VMAXPS  Z7, Z6, Z6
+	VMOVUPS 64(DI)(R12*1), Z7
+	VMOVUPS 64(R8)(R12*1), Z8
+	VADDPS  Z8, Z7, Z7
+	VMAXPS  Z7, Z6, Z6
+	VMOVUPS 128(DI)(R12*1), Z7
+	VMOVUPS 128(R8)(R12*1), Z8
+	VADDPS  Z8, Z7, Z7
+	VMAXPS  Z7, Z6, Z6
+	VMOVUPS 192(DI)(R12*1), Z7
+	VMOVUPS 192(R8)(R12*1), Z8
+	VADDPS  Z8, Z7, Z7
+	VMAXPS  Z7, Z6, Z6
 	ADDQ    $+256, R12
 	SUBQ    $+64, CX
 	JGE     addmaxmain
@@ -7625,10 +7628,10 @@ addmaxmaindone:
 	JLT  addmaxsingledone
 
 addmaxsingle:
-	VMOVUPS (DI)(R12*1), Z4
-	VMOVUPS (R8)(R12*1), Z5
-	VADDPS  Z5, Z4, Z4
-	VMAXPS  Z4, Z3, Z3
+	VMOVUPS (DI)(R12*1), Z7
+	VMOVUPS (R8)(R12*1), Z8
+	VADDPS  Z8, Z7, Z7
+	VMAXPS  Z7, Z6, Z6
 	ADDQ    $+64, R12
 	SUBQ    $+16, CX
 	JGE     addmaxsingle
@@ -7640,25 +7643,25 @@ addmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VMOVUPS.Z    (DI)(R12*1), K1, Z4
-	VMOVUPS.Z    (R8)(R12*1), K1, Z5
-	VADDPS       Z5, Z4, Z4
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z3, Z3
+	VMOVUPS.Z    (DI)(R12*1), K1, Z7
+	VMOVUPS.Z    (R8)(R12*1), K1, Z8
+	VADDPS       Z8, Z7, Z7
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z8
+	VBLENDMPS    Z7, Z8, K1, Z7
+	VMAXPS       Z7, Z6, Z6
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7671,99 +7674,99 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
 	JLT           addalonemaindone
 
 addalonemain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	PREFETCHT1       128(R9)(R12*1)
-	PREFETCHT1       192(R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z9
-	VMOVUPS          (R8)(R12*1), Z10
-	VADDPS           Z10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS          64(DI)(R12*1), Z9
-	VMOVUPS          64(R8)(R12*1), Z10
-	VADDPS           Z10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS          128(DI)(R12*1), Z9
-	VMOVUPS          128(R8)(R12*1), Z10
-	VADDPS           Z10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS          192(DI)(R12*1), Z9
-	VMOVUPS          192(R8)(R12*1), Z10
-	VADDPS           Z10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z9
-	VMOVUPS          64(DX)(R12*1), Z11
-	VMOVUPS          128(DX)(R12*1), Z13
-	VMOVUPS          192(DX)(R12*1), Z15
-	VMOVUPS          (BX)(R12*1), Z10
-	VMOVUPS          64(BX)(R12*1), Z12
-	VMOVUPS          128(BX)(R12*1), Z14
-	VMOVUPS          192(BX)(R12*1), Z16
-	VADDPS           Z10, Z9, Z9
-	VADDPS           Z12, Z11, Z11
-	VADDPS           Z14, Z13, Z13
-	VADDPS           Z16, Z15, Z15
-	VFMSUB213PS      Z4, Z2, Z9
-	VFMSUB213PS      Z4, Z2, Z11
-	VFMSUB213PS      Z4, Z2, Z13
-	VFMSUB213PS      Z4, Z2, Z15
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VADDPS.RD_SAE    Z11, Z0, Z16
-	VADDPS.RD_SAE    Z13, Z0, Z19
-	VADDPS.RD_SAE    Z15, Z0, Z22
-	VREDUCEPS        $0x41, Z9, Z12
-	VREDUCEPS        $0x41, Z11, Z17
-	VREDUCEPS        $0x41, Z13, Z20
-	VREDUCEPS        $0x41, Z15, Z23
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z14
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z21
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z14
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z17, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z23, Z24
-	VMULPS           Z12, Z14, Z14
-	VMULPS           Z17, Z18, Z18
-	VMULPS           Z20, Z21, Z21
-	VMULPS           Z23, Z24, Z24
-	VPERMPS          Z1, Z10, Z10
-	VPERMPS          Z1, Z16, Z12
-	VPERMPS          Z1, Z19, Z16
-	VPERMPS          Z1, Z22, Z17
-	VFMADD213PS      Z10, Z10, Z14
-	VFMADD213PS      Z12, Z12, Z18
-	VFMADD213PS      Z16, Z16, Z21
-	VFMADD213PS      Z17, Z17, Z24
-	VSCALEFPS        Z9, Z14, Z14
-	VSCALEFPS        Z11, Z18, Z18
-	VSCALEFPS        Z13, Z21, Z21
-	VSCALEFPS        Z15, Z24, Z24
-	VMOVUPS          Z14, (SI)(R12*1)
-	VMOVUPS          Z18, 64(SI)(R12*1)
-	VMOVUPS          Z21, 128(SI)(R12*1)
-	VMOVUPS          Z24, 192(SI)(R12*1)
-	VADDPS           Z14, Z5, Z5
-	VADDPS           Z18, Z6, Z6
-	VADDPS           Z21, Z7, Z7
-	VADDPS           Z24, Z8, Z8
-	ADDQ             $+256, R12
-	SUBQ             $+64, CX
-	JGE              addalonemain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	PREFETCHT1    128(R9)(R12*1)
+	PREFETCHT1    192(R9)(R12*1)
+	VMOVUPS       (DI)(R12*1), Z12
+	VMOVUPS       (R8)(R12*1), Z13
+	VADDPS        Z13, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS       64(DI)(R12*1), Z12
+	VMOVUPS       64(R8)(R12*1), Z13
+	VADDPS        Z13, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS       128(DI)(R12*1), Z12
+	VMOVUPS       128(R8)(R12*1), Z13
+	VADDPS        Z13, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS       192(DI)(R12*1), Z12
+	VMOVUPS       192(R8)(R12*1), Z13
+	VADDPS        Z13, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z12
+	VMOVUPS       64(DX)(R12*1), Z14
+	VMOVUPS       128(DX)(R12*1), Z16
+	VMOVUPS       192(DX)(R12*1), Z18
+	VMOVUPS       (BX)(R12*1), Z13
+	VMOVUPS       64(BX)(R12*1), Z15
+	VMOVUPS       128(BX)(R12*1), Z17
+	VMOVUPS       192(BX)(R12*1), Z19
+	VADDPS        Z13, Z12, Z12
+	VADDPS        Z15, Z14, Z14
+	VADDPS        Z17, Z16, Z16
+	VADDPS        Z19, Z18, Z18
+	VFMSUB213PS   Z7, Z5, Z12
+	VFMSUB213PS   Z7, Z5, Z14
+	VFMSUB213PS   Z7, Z5, Z16
+	VFMSUB213PS   Z7, Z5, Z18
+	VADDPS.RD_SAE Z12, Z0, Z13
+	VADDPS.RD_SAE Z14, Z0, Z19
+	VADDPS.RD_SAE Z16, Z0, Z22
+	VADDPS.RD_SAE Z18, Z0, Z25
+	VREDUCEPS     $0x41, Z12, Z15
+	VREDUCEPS     $0x41, Z14, Z20
+	VREDUCEPS     $0x41, Z16, Z23
+	VREDUCEPS     $0x41, Z18, Z26
+	VMOVAPS       Z3, Z17
+	VMOVAPS       Z3, Z21
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z27
+	VFMADD213PS   Z2, Z15, Z17
+	VFMADD213PS   Z2, Z20, Z21
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z26, Z27
+	VFMADD213PS   Z1, Z15, Z17
+	VFMADD213PS   Z1, Z20, Z21
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z26, Z27
+	VMULPS        Z15, Z17, Z17
+	VMULPS        Z20, Z21, Z21
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z26, Z27, Z27
+	VPERMPS       Z4, Z13, Z13
+	VPERMPS       Z4, Z19, Z15
+	VPERMPS       Z4, Z22, Z19
+	VPERMPS       Z4, Z25, Z20
+	VFMADD213PS   Z13, Z13, Z17
+	VFMADD213PS   Z15, Z15, Z21
+	VFMADD213PS   Z19, Z19, Z24
+	VFMADD213PS   Z20, Z20, Z27
+	VSCALEFPS     Z12, Z17, Z17
+	VSCALEFPS     Z14, Z21, Z21
+	VSCALEFPS     Z16, Z24, Z24
+	VSCALEFPS     Z18, Z27, Z27
+	VMOVUPS       Z17, (SI)(R12*1)
+	VMOVUPS       Z21, 64(SI)(R12*1)
+	VMOVUPS       Z24, 128(SI)(R12*1)
+	VMOVUPS       Z27, 192(SI)(R12*1)
+	VADDPS        Z17, Z8, Z8
+	VADDPS        Z21, Z9, Z9
+	VADDPS        Z24, Z10, Z10
+	VADDPS        Z27, Z11, Z11
+	ADDQ          $+256, R12
+	SUBQ          $+64, CX
+	JGE           addalonemain
 
 addalonemaindone:
 	ADDQ $+64, CX
@@ -7771,75 +7774,75 @@ addalonemaindone:
 	JLT  addalonesingledone
 
 addalonesingle:
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z9
-	VMOVUPS          (R8)(R12*1), Z10
-	VADDPS           Z10, Z9, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z9
-	VMOVUPS          (BX)(R12*1), Z10
-	VADDPS           Z10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VMOVUPS          Z12, (SI)(R12*1)
-	VADDPS           Z12, Z5, Z5
-	ADDQ             $+64, R12
-	SUBQ             $+16, CX
-	JGE              addalonesingle
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS       (DI)(R12*1), Z12
+	VMOVUPS       (R8)(R12*1), Z13
+	VADDPS        Z13, Z12, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z12
+	VMOVUPS       (BX)(R12*1), Z13
+	VADDPS        Z13, Z12, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z13
+	VREDUCEPS     $0x41, Z12, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z13, Z13
+	VFMADD213PS   Z13, Z13, Z15
+	VSCALEFPS     Z12, Z15, Z15
+	VMOVUPS       Z15, (SI)(R12*1)
+	VADDPS        Z15, Z8, Z8
+	ADDQ          $+64, R12
+	SUBQ          $+16, CX
+	JGE           addalonesingle
 
 addalonesingledone:
-	ADDQ             $+16, CX
-	JZ               addalonedone
-	MOVQ             $0x00000001, R10
-	SHLQ             CL, R10
-	DECQ             R10
-	KMOVW            R10, K1
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z9
-	VMOVUPS.Z        (R8)(R12*1), K1, Z10
-	VADDPS           Z10, Z9, Z9
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z10
-	VBLENDMPS        Z9, Z10, K1, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS.Z        (DX)(R12*1), K1, Z9
-	VMOVUPS.Z        (BX)(R12*1), K1, Z10
-	VADDPS           Z10, Z9, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z4
-	VREDUCEPS        $0x41, Z9, Z10
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z10, Z11
-	VMULPS           Z10, Z11, Z11
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z11
-	VSCALEFPS        Z9, Z11, Z11
-	VMOVUPS          Z11, K1, (SI)(R12*1)
-	VADDPS           Z11, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            addalonedone
+	MOVQ          $0x00000001, R10
+	SHLQ          CL, R10
+	DECQ          R10
+	KMOVW         R10, K1
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS.Z     (DI)(R12*1), K1, Z12
+	VMOVUPS.Z     (R8)(R12*1), K1, Z13
+	VADDPS        Z13, Z12, Z12
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z13
+	VBLENDMPS     Z12, Z13, K1, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS.Z     (DX)(R12*1), K1, Z12
+	VMOVUPS.Z     (BX)(R12*1), K1, Z13
+	VADDPS        Z13, Z12, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z7
+	VREDUCEPS     $0x41, Z12, Z13
+	VMOVAPS       Z3, Z14
+	VFMADD213PS   Z2, Z13, Z14
+	VFMADD213PS   Z1, Z13, Z14
+	VMULPS        Z13, Z14, Z14
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z14
+	VSCALEFPS     Z12, Z14, Z14
+	VMOVUPS       Z14, K1, (SI)(R12*1)
+	VADDPS        Z14, Z8, K1, Z8
 
 addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7852,10 +7855,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -7866,101 +7869,101 @@ addrow:
 	JLT           addntmaindone
 
 addntmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	PREFETCHT1       128(R9)(R12*1)
-	PREFETCHT1       192(R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z10
-	VMOVUPS          (R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          64(DI)(R12*1), Z10
-	VMOVUPS          64(R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          128(DI)(R12*1), Z10
-	VMOVUPS          128(R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          192(DI)(R12*1), Z10
-	VMOVUPS          192(R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VMOVUPS          64(DX)(R12*1), Z12
-	VMOVUPS          128(DX)(R12*1), Z14
-	VMOVUPS          192(DX)(R12*1), Z16
-	VMOVUPS          (BX)(R12*1), Z11
-	VMOVUPS          64(BX)(R12*1), Z13
-	VMOVUPS          128(BX)(R12*1), Z15
-	VMOVUPS          192(BX)(R12*1), Z17
-	VADDPS           Z11, Z10, Z10
-	VADDPS           Z13, Z12, Z12
-	VADDPS           Z15, Z14, Z14
-	VADDPS           Z17, Z16, Z16
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z12
-	VFMSUB213PS      Z4, Z2, Z14
-	VFMSUB213PS      Z4, Z2, Z16
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VADDPS.RD_SAE    Z12, Z0, Z17
-	VADDPS.RD_SAE    Z14, Z0, Z20
-	VADDPS.RD_SAE    Z16, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z13
-	VREDUCEPS        $0x41, Z12, Z18
-	VREDUCEPS        $0x41, Z14, Z21
-	VREDUCEPS        $0x41, Z16, Z24
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z19
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z13, Z15, Z15
-	VMULPS           Z18, Z19, Z19
-	VMULPS           Z21, Z22, Z22
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z11, Z11
-	VPERMPS          Z1, Z17, Z13
-	VPERMPS          Z1, Z20, Z17
-	VPERMPS          Z1, Z23, Z18
-	VFMADD213PS      Z11, Z11, Z15
-	VFMADD213PS      Z13, Z13, Z19
-	VFMADD213PS      Z17, Z17, Z22
-	VFMADD213PS      Z18, Z18, Z25
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z19, Z19
-	VSCALEFPS        Z14, Z22, Z22
-	VSCALEFPS        Z16, Z25, Z25
-	VMOVUPS          (R10)(R12*1), Z10
-	VMOVUPS          64(R10)(R12*1), Z11
-	VMOVUPS          128(R10)(R12*1), Z12
-	VMOVUPS          192(R10)(R12*1), Z13
-	VMULPS           Z9, Z10, Z10
-	VMULPS           Z9, Z11, Z11
-	VMULPS           Z9, Z12, Z12
-	VMULPS           Z9, Z13, Z13
-	VMOVNTPS         Z10, (R11)(R12*1)
-	VMOVNTPS         Z11, 64(R11)(R12*1)
-	VMOVNTPS         Z12, 128(R11)(R12*1)
-	VMOVNTPS         Z13, 192(R11)(R12*1)
-	VMOVUPS          Z15, (SI)(R12*1)
-	VMOVUPS          Z19, 64(SI)(R12*1)
-	VMOVUPS          Z22, 128(SI)(R12*1)
-	VMOVUPS          Z25, 192(SI)(R12*1)
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z19, Z6, Z6
-	VADDPS           Z22, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+256, R12
-	SUBQ             $+64, CX
-	JGE              addntmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	PREFETCHT1    128(R9)(R12*1)
+	PREFETCHT1    192(R9)(R12*1)
+	VMOVUPS       (DI)(R12*1), Z13
+	VMOVUPS       (R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       64(DI)(R12*1), Z13
+	VMOVUPS       64(R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       128(DI)(R12*1), Z13
+	VMOVUPS       128(R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       192(DI)(R12*1), Z13
+	VMOVUPS       192(R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VMOVUPS       64(DX)(R12*1), Z15
+	VMOVUPS       128(DX)(R12*1), Z17
+	VMOVUPS       192(DX)(R12*1), Z19
+	VMOVUPS       (BX)(R12*1), Z14
+	VMOVUPS       64(BX)(R12*1), Z16
+	VMOVUPS       128(BX)(R12*1), Z18
+	VMOVUPS       192(BX)(R12*1), Z20
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z16, Z15, Z15
+	VADDPS        Z18, Z17, Z17
+	VADDPS        Z20, Z19, Z19
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z15
+	VFMSUB213PS   Z7, Z5, Z17
+	VFMSUB213PS   Z7, Z5, Z19
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VADDPS.RD_SAE Z15, Z0, Z20
+	VADDPS.RD_SAE Z17, Z0, Z23
+	VADDPS.RD_SAE Z19, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z16
+	VREDUCEPS     $0x41, Z15, Z21
+	VREDUCEPS     $0x41, Z17, Z24
+	VREDUCEPS     $0x41, Z19, Z27
+	VMOVAPS       Z3, Z18
+	VMOVAPS       Z3, Z22
+	VMOVAPS       Z3, Z25
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z16, Z18
+	VFMADD213PS   Z2, Z21, Z22
+	VFMADD213PS   Z2, Z24, Z25
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z16, Z18
+	VFMADD213PS   Z1, Z21, Z22
+	VFMADD213PS   Z1, Z24, Z25
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z16, Z18, Z18
+	VMULPS        Z21, Z22, Z22
+	VMULPS        Z24, Z25, Z25
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z14, Z14
+	VPERMPS       Z4, Z20, Z16
+	VPERMPS       Z4, Z23, Z20
+	VPERMPS       Z4, Z26, Z21
+	VFMADD213PS   Z14, Z14, Z18
+	VFMADD213PS   Z16, Z16, Z22
+	VFMADD213PS   Z20, Z20, Z25
+	VFMADD213PS   Z21, Z21, Z28
+	VSCALEFPS     Z13, Z18, Z18
+	VSCALEFPS     Z15, Z22, Z22
+	VSCALEFPS     Z17, Z25, Z25
+	VSCALEFPS     Z19, Z28, Z28
+	VMOVUPS       (R10)(R12*1), Z13
+	VMOVUPS       64(R10)(R12*1), Z14
+	VMOVUPS       128(R10)(R12*1), Z15
+	VMOVUPS       192(R10)(R12*1), Z16
+	VMULPS        Z12, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z12, Z15, Z15
+	VMULPS        Z12, Z16, Z16
+	VMOVNTPS      Z13, (R11)(R12*1)
+	VMOVNTPS      Z14, 64(R11)(R12*1)
+	VMOVNTPS      Z15, 128(R11)(R12*1)
+	VMOVNTPS      Z16, 192(R11)(R12*1)
+	VMOVUPS       Z18, (SI)(R12*1)
+	VMOVUPS       Z22, 64(SI)(R12*1)
+	VMOVUPS       Z25, 128(SI)(R12*1)
+	VMOVUPS       Z28, 192(SI)(R12*1)
+	VADDPS        Z18, Z8, Z8
+	VADDPS        Z22, Z9, Z9
+	VADDPS        Z25, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+256, R12
+	SUBQ          $+64, CX
+	JGE           addntmain
 
 addntmaindone:
 	ADDQ $+64, CX
@@ -7968,65 +7971,65 @@ addntmaindone:
 	JLT  addntsingledone
 
 addntsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z10
-	VMOVUPS          (R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VMOVUPS          (BX)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*1), Z10
-	VMULPS           Z9, Z10, Z10
-	VMOVNTPS         Z10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*1)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+64, R12
-	SUBQ             $+16, CX
-	JGE              addntsingle
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS       (DI)(R12*1), Z13
+	VMOVUPS       (R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VMOVUPS       (BX)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*1), Z13
+	VMULPS        Z12, Z13, Z13
+	VMOVNTPS      Z13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*1)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+64, R12
+	SUBQ          $+16, CX
+	JGE           addntsingle
 
 addntsingledone:
-	ADDQ             $+16, CX
-	JZ               addntdone
-	MOVQ             $0x00000001, R13
-	SHLQ             CL, R13
-	DECQ             R13
-	KMOVW            R13, K1
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z10
-	VMOVUPS.Z        (R8)(R12*1), K1, Z11
-	VADDPS           Z11, Z10, Z10
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS.Z        (DX)(R12*1), K1, Z10
-	VMOVUPS.Z        (BX)(R12*1), K1, Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*1), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	VMOVUPS          Z4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*1)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            addntdone
+	MOVQ          $0x00000001, R13
+	SHLQ          CL, R13
+	DECQ          R13
+	KMOVW         R13, K1
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS.Z     (DI)(R12*1), K1, Z13
+	VMOVUPS.Z     (R8)(R12*1), K1, Z14
+	VADDPS        Z14, Z13, Z13
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS.Z     (DX)(R12*1), K1, Z13
+	VMOVUPS.Z     (BX)(R12*1), K1, Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*1), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	VMOVUPS       Z7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*1)
+	VADDPS        Z15, Z8, K1, Z8
 
 addntdone:
 	JMP addpassed
@@ -8038,101 +8041,101 @@ addkept:
 	JLT  addinmaindone
 
 addinmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	PREFETCHT1       128(R9)(R12*1)
-	PREFETCHT1       192(R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z10
-	VMOVUPS          (R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          64(DI)(R12*1), Z10
-	VMOVUPS          64(R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          128(DI)(R12*1), Z10
-	VMOVUPS          128(R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          192(DI)(R12*1), Z10
-	VMOVUPS          192(R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VMOVUPS          64(DX)(R12*1), Z12
-	VMOVUPS          128(DX)(R12*1), Z14
-	VMOVUPS          192(DX)(R12*1), Z16
-	VMOVUPS          (BX)(R12*1), Z11
-	VMOVUPS          64(BX)(R12*1), Z13
-	VMOVUPS          128(BX)(R12*1), Z15
-	VMOVUPS          192(BX)(R12*1), Z17
-	VADDPS           Z11, Z10, Z10
-	VADDPS           Z13, Z12, Z12
-	VADDPS           Z15, Z14, Z14
-	VADDPS           Z17, Z16, Z16
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z12
-	VFMSUB213PS      Z4, Z2, Z14
-	VFMSUB213PS      Z4, Z2, Z16
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VADDPS.RD_SAE    Z12, Z0, Z17
-	VADDPS.RD_SAE    Z14, Z0, Z20
-	VADDPS.RD_SAE    Z16, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z13
-	VREDUCEPS        $0x41, Z12, Z18
-	VREDUCEPS        $0x41, Z14, Z21
-	VREDUCEPS        $0x41, Z16, Z24
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z15
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z19
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z13, Z15
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z18, Z19
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z13, Z15, Z15
-	VMULPS           Z18, Z19, Z19
-	VMULPS           Z21, Z22, Z22
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z11, Z11
-	VPERMPS          Z1, Z17, Z13
-	VPERMPS          Z1, Z20, Z17
-	VPERMPS          Z1, Z23, Z18
-	VFMADD213PS      Z11, Z11, Z15
-	VFMADD213PS      Z13, Z13, Z19
-	VFMADD213PS      Z17, Z17, Z22
-	VFMADD213PS      Z18, Z18, Z25
-	VSCALEFPS        Z10, Z15, Z15
-	VSCALEFPS        Z12, Z19, Z19
-	VSCALEFPS        Z14, Z22, Z22
-	VSCALEFPS        Z16, Z25, Z25
-	VMOVUPS          (R10)(R12*1), Z10
-	VMOVUPS          64(R10)(R12*1), Z11
-	VMOVUPS          128(R10)(R12*1), Z12
-	VMOVUPS          192(R10)(R12*1), Z13
-	VMULPS           Z9, Z10, Z10
-	VMULPS           Z9, Z11, Z11
-	VMULPS           Z9, Z12, Z12
-	VMULPS           Z9, Z13, Z13
-	VMOVUPS          Z10, (R11)(R12*1)
-	VMOVUPS          Z11, 64(R11)(R12*1)
-	VMOVUPS          Z12, 128(R11)(R12*1)
-	VMOVUPS          Z13, 192(R11)(R12*1)
-	VMOVUPS          Z15, (SI)(R12*1)
-	VMOVUPS          Z19, 64(SI)(R12*1)
-	VMOVUPS          Z22, 128(SI)(R12*1)
-	VMOVUPS          Z25, 192(SI)(R12*1)
-	VADDPS           Z15, Z5, Z5
-	VADDPS           Z19, Z6, Z6
-	VADDPS           Z22, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+256, R12
-	SUBQ             $+64, CX
-	JGE              addinmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	PREFETCHT1    128(R9)(R12*1)
+	PREFETCHT1    192(R9)(R12*1)
+	VMOVUPS       (DI)(R12*1), Z13
+	VMOVUPS       (R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       64(DI)(R12*1), Z13
+	VMOVUPS       64(R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       128(DI)(R12*1), Z13
+	VMOVUPS       128(R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       192(DI)(R12*1), Z13
+	VMOVUPS       192(R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VMOVUPS       64(DX)(R12*1), Z15
+	VMOVUPS       128(DX)(R12*1), Z17
+	VMOVUPS       192(DX)(R12*1), Z19
+	VMOVUPS       (BX)(R12*1), Z14
+	VMOVUPS       64(BX)(R12*1), Z16
+	VMOVUPS       128(BX)(R12*1), Z18
+	VMOVUPS       192(BX)(R12*1), Z20
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z16, Z15, Z15
+	VADDPS        Z18, Z17, Z17
+	VADDPS        Z20, Z19, Z19
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z15
+	VFMSUB213PS   Z7, Z5, Z17
+	VFMSUB213PS   Z7, Z5, Z19
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VADDPS.RD_SAE Z15, Z0, Z20
+	VADDPS.RD_SAE Z17, Z0, Z23
+	VADDPS.RD_SAE Z19, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z16
+	VREDUCEPS     $0x41, Z15, Z21
+	VREDUCEPS     $0x41, Z17, Z24
+	VREDUCEPS     $0x41, Z19, Z27
+	VMOVAPS       Z3, Z18
+	VMOVAPS       Z3, Z22
+	VMOVAPS       Z3, Z25
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z16, Z18
+	VFMADD213PS   Z2, Z21, Z22
+	VFMADD213PS   Z2, Z24, Z25
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z16, Z18
+	VFMADD213PS   Z1, Z21, Z22
+	VFMADD213PS   Z1, Z24, Z25
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z16, Z18, Z18
+	VMULPS        Z21, Z22, Z22
+	VMULPS        Z24, Z25, Z25
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z14, Z14
+	VPERMPS       Z4, Z20, Z16
+	VPERMPS       Z4, Z23, Z20
+	VPERMPS       Z4, Z26, Z21
+	VFMADD213PS   Z14, Z14, Z18
+	VFMADD213PS   Z16, Z16, Z22
+	VFMADD213PS   Z20, Z20, Z25
+	VFMADD213PS   Z21, Z21, Z28
+	VSCALEFPS     Z13, Z18, Z18
+	VSCALEFPS     Z15, Z22, Z22
+	VSCALEFPS     Z17, Z25, Z25
+	VSCALEFPS     Z19, Z28, Z28
+	VMOVUPS       (R10)(R12*1), Z13
+	VMOVUPS       64(R10)(R12*1), Z14
+	VMOVUPS       128(R10)(R12*1), Z15
+	VMOVUPS       192(R10)(R12*1), Z16
+	VMULPS        Z12, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z12, Z15, Z15
+	VMULPS        Z12, Z16, Z16
+	VMOVUPS       Z13, (R11)(R12*1)
+	VMOVUPS       Z14, 64(R11)(R12*1)
+	VMOVUPS       Z15, 128(R11)(R12*1)
+	VMOVUPS       Z16, 192(R11)(R12*1)
+	VMOVUPS       Z18, (SI)(R12*1)
+	VMOVUPS       Z22, 64(SI)(R12*1)
+	VMOVUPS       Z25, 128(SI)(R12*1)
+	VMOVUPS       Z28, 192(SI)(R12*1)
+	VADDPS        Z18, Z8, Z8
+	VADDPS        Z22, Z9, Z9
+	VADDPS        Z25, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+256, R12
+	SUBQ          $+64, CX
+	JGE           addinmain
 
 addinmaindone:
 	ADDQ $+64, CX
@@ -8140,83 +8143,83 @@ addinmaindone:
 	JLT  addinsingledone
 
 addinsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS          (DI)(R12*1), Z10
-	VMOVUPS          (R8)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VMOVUPS          (BX)(R12*1), Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*1), Z10
-	VMULPS           Z9, Z10, Z10
-	VMOVUPS          Z10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*1)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+64, R12
-	SUBQ             $+16, CX
-	JGE              addinsingle
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS       (DI)(R12*1), Z13
+	VMOVUPS       (R8)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VMOVUPS       (BX)(R12*1), Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*1), Z13
+	VMULPS        Z12, Z13, Z13
+	VMOVUPS       Z13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*1)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+64, R12
+	SUBQ          $+16, CX
+	JGE           addinsingle
 
 addinsingledone:
-	ADDQ             $+16, CX
-	JZ               addindone
-	MOVQ             $0x00000001, R13
-	SHLQ             CL, R13
-	DECQ             R13
-	KMOVW            R13, K1
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z10
-	VMOVUPS.Z        (R8)(R12*1), K1, Z11
-	VADDPS           Z11, Z10, Z10
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS.Z        (DX)(R12*1), K1, Z10
-	VMOVUPS.Z        (BX)(R12*1), K1, Z11
-	VADDPS           Z11, Z10, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*1), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	VMOVUPS          Z4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*1)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            addindone
+	MOVQ          $0x00000001, R13
+	SHLQ          CL, R13
+	DECQ          R13
+	KMOVW         R13, K1
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS.Z     (DI)(R12*1), K1, Z13
+	VMOVUPS.Z     (R8)(R12*1), K1, Z14
+	VADDPS        Z14, Z13, Z13
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS.Z     (DX)(R12*1), K1, Z13
+	VMOVUPS.Z     (BX)(R12*1), K1, Z14
+	VADDPS        Z14, Z13, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*1), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	VMOVUPS       Z7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*1)
+	VADDPS        Z15, Z8, K1, Z8
 
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z9
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y4
-	VADDPS        Y4, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0x4e, X5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0xb1, X5, X4
-	VADDPS        X4, X5, X5
-	VBROADCASTSS  X5, Z5
-	VDIVPS        Z5, Z9, Z9
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z12
+	VADDPS        Z10, Z8, Z8
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y7
+	VADDPS        Y7, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0x4e, X8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0xb1, X8, X7
+	VADDPS        X7, X8, X8
+	VBROADCASTSS  X8, Z8
+	VDIVPS        Z8, Z12, Z12
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -8235,10 +8238,10 @@ plain:
 	JLT  plainmaxmaindone
 
 plainmaxmain:
-	VMAXPS (DI)(R12*1), Z3, Z3
-	VMAXPS 64(DI)(R12*1), Z3, Z3
-	VMAXPS 128(DI)(R12*1), Z3, Z3
-	VMAXPS 192(DI)(R12*1), Z3, Z3
+	VMAXPS (DI)(R12*1), Z6, Z6
+	VMAXPS 64(DI)(R12*1), Z6, Z6
+	VMAXPS 128(DI)(R12*1), Z6, Z6
+	VMAXPS 192(DI)(R12*1), Z6, Z6
 	ADDQ   $+256, R12
 	SUBQ   $+64, CX
 	JGE    plainmaxmain
@@ -8249,7 +8252,7 @@ plainmaxmaindone:
 	JLT  plainmaxsingledone
 
 plainmaxsingle:
-	VMAXPS (DI)(R12*1), Z3, Z3
+	VMAXPS (DI)(R12*1), Z6, Z6
 	ADDQ   $+64, R12
 	SUBQ   $+16, CX
 	JGE    plainmaxsingle
@@ -8261,23 +8264,23 @@ plainmaxsingledone:
 	SHLQ         CL, DX
 	DECQ         DX
 	KMOVW        DX, K1
-	VMOVUPS.Z    (DI)(R12*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z3, Z3
+	VMOVUPS.Z    (DI)(R12*1), K1, Z7
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z8
+	VBLENDMPS    Z7, Z8, K1, Z7
+	VMAXPS       Z7, Z6, Z6
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8290,79 +8293,79 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
 	JLT           plainalonemaindone
 
 plainalonemain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	PREFETCHT1       128(R9)(R12*1)
-	PREFETCHT1       192(R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z3, Z3
-	VMAXPS           64(DI)(R12*1), Z3, Z3
-	VMAXPS           128(DI)(R12*1), Z3, Z3
-	VMAXPS           192(DI)(R12*1), Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z9
-	VMOVUPS          64(DX)(R12*1), Z13
-	VMOVUPS          128(DX)(R12*1), Z17
-	VMOVUPS          192(DX)(R12*1), Z21
-	VFMSUB213PS      Z4, Z2, Z9
-	VFMSUB213PS      Z4, Z2, Z13
-	VFMSUB213PS      Z4, Z2, Z17
-	VFMSUB213PS      Z4, Z2, Z21
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VADDPS.RD_SAE    Z13, Z0, Z14
-	VADDPS.RD_SAE    Z17, Z0, Z18
-	VADDPS.RD_SAE    Z21, Z0, Z22
-	VREDUCEPS        $0x41, Z9, Z11
-	VREDUCEPS        $0x41, Z13, Z15
-	VREDUCEPS        $0x41, Z17, Z19
-	VREDUCEPS        $0x41, Z21, Z23
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z20
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z19, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z19, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z23, Z24
-	VMULPS           Z11, Z12, Z12
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z19, Z20, Z20
-	VMULPS           Z23, Z24, Z24
-	VPERMPS          Z1, Z10, Z10
-	VPERMPS          Z1, Z14, Z11
-	VPERMPS          Z1, Z18, Z14
-	VPERMPS          Z1, Z22, Z15
-	VFMADD213PS      Z10, Z10, Z12
-	VFMADD213PS      Z11, Z11, Z16
-	VFMADD213PS      Z14, Z14, Z20
-	VFMADD213PS      Z15, Z15, Z24
-	VSCALEFPS        Z9, Z12, Z12
-	VSCALEFPS        Z13, Z16, Z16
-	VSCALEFPS        Z17, Z20, Z20
-	VSCALEFPS        Z21, Z24, Z24
-	VMOVUPS          Z12, (SI)(R12*1)
-	VMOVUPS          Z16, 64(SI)(R12*1)
-	VMOVUPS          Z20, 128(SI)(R12*1)
-	VMOVUPS          Z24, 192(SI)(R12*1)
-	VADDPS           Z12, Z5, Z5
-	VADDPS           Z16, Z6, Z6
-	VADDPS           Z20, Z7, Z7
-	VADDPS           Z24, Z8, Z8
-	ADDQ             $+256, R12
-	SUBQ             $+64, CX
-	JGE              plainalonemain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	PREFETCHT1    128(R9)(R12*1)
+	PREFETCHT1    192(R9)(R12*1)
+	VMAXPS        (DI)(R12*1), Z6, Z6
+	VMAXPS        64(DI)(R12*1), Z6, Z6
+	VMAXPS        128(DI)(R12*1), Z6, Z6
+	VMAXPS        192(DI)(R12*1), Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z12
+	VMOVUPS       64(DX)(R12*1), Z16
+	VMOVUPS       128(DX)(R12*1), Z20
+	VMOVUPS       192(DX)(R12*1), Z24
+	VFMSUB213PS   Z7, Z5, Z12
+	VFMSUB213PS   Z7, Z5, Z16
+	VFMSUB213PS   Z7, Z5, Z20
+	VFMSUB213PS   Z7, Z5, Z24
+	VADDPS.RD_SAE Z12, Z0, Z13
+	VADDPS.RD_SAE Z16, Z0, Z17
+	VADDPS.RD_SAE Z20, Z0, Z21
+	VADDPS.RD_SAE Z24, Z0, Z25
+	VREDUCEPS     $0x41, Z12, Z14
+	VREDUCEPS     $0x41, Z16, Z18
+	VREDUCEPS     $0x41, Z20, Z22
+	VREDUCEPS     $0x41, Z24, Z26
+	VMOVAPS       Z3, Z15
+	VMOVAPS       Z3, Z19
+	VMOVAPS       Z3, Z23
+	VMOVAPS       Z3, Z27
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z2, Z18, Z19
+	VFMADD213PS   Z2, Z22, Z23
+	VFMADD213PS   Z2, Z26, Z27
+	VFMADD213PS   Z1, Z14, Z15
+	VFMADD213PS   Z1, Z18, Z19
+	VFMADD213PS   Z1, Z22, Z23
+	VFMADD213PS   Z1, Z26, Z27
+	VMULPS        Z14, Z15, Z15
+	VMULPS        Z18, Z19, Z19
+	VMULPS        Z22, Z23, Z23
+	VMULPS        Z26, Z27, Z27
+	VPERMPS       Z4, Z13, Z13
+	VPERMPS       Z4, Z17, Z14
+	VPERMPS       Z4, Z21, Z17
+	VPERMPS       Z4, Z25, Z18
+	VFMADD213PS   Z13, Z13, Z15
+	VFMADD213PS   Z14, Z14, Z19
+	VFMADD213PS   Z17, Z17, Z23
+	VFMADD213PS   Z18, Z18, Z27
+	VSCALEFPS     Z12, Z15, Z15
+	VSCALEFPS     Z16, Z19, Z19
+	VSCALEFPS     Z20, Z23, Z23
+	VSCALEFPS     Z24, Z27, Z27
+	VMOVUPS       Z15, (SI)(R12*1)
+	VMOVUPS       Z19, 64(SI)(R12*1)
+	VMOVUPS       Z23, 128(SI)(R12*1)
+	VMOVUPS       Z27, 192(SI)(R12*1)
+	VADDPS        Z15, Z8, Z8
+	VADDPS        Z19, Z9, Z9
+	VADDPS        Z23, Z10, Z10
+	VADDPS        Z27, Z11, Z11
+	ADDQ          $+256, R12
+	SUBQ          $+64, CX
+	JGE           plainalonemain
 
 plainalonemaindone:
 	ADDQ $+64, CX
@@ -8370,66 +8373,66 @@ plainalonemaindone:
 	JLT  plainalonesingledone
 
 plainalonesingle:
-	PREFETCHT1       (R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VMOVUPS          Z12, (SI)(R12*1)
-	VADDPS           Z12, Z5, Z5
-	ADDQ             $+64, R12
-	SUBQ             $+16, CX
-	JGE              plainalonesingle
+	PREFETCHT1    (R9)(R12*1)
+	VMAXPS        (DI)(R12*1), Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z13
+	VREDUCEPS     $0x41, Z12, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z13, Z13
+	VFMADD213PS   Z13, Z13, Z15
+	VSCALEFPS     Z12, Z15, Z15
+	VMOVUPS       Z15, (SI)(R12*1)
+	VADDPS        Z15, Z8, Z8
+	ADDQ          $+64, R12
+	SUBQ          $+16, CX
+	JGE           plainalonesingle
 
 plainalonesingledone:
-	ADDQ             $+16, CX
-	JZ               plainalonedone
-	MOVQ             $0x00000001, BX
-	SHLQ             CL, BX
-	DECQ             BX
-	KMOVW            BX, K1
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z9
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z10
-	VBLENDMPS        Z9, Z10, K1, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS.Z        (DX)(R12*1), K1, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z4
-	VREDUCEPS        $0x41, Z9, Z10
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z10, Z11
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z10, Z11
-	VMULPS           Z10, Z11, Z11
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z11
-	VSCALEFPS        Z9, Z11, Z11
-	VMOVUPS          Z11, K1, (SI)(R12*1)
-	VADDPS           Z11, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            plainalonedone
+	MOVQ          $0x00000001, BX
+	SHLQ          CL, BX
+	DECQ          BX
+	KMOVW         BX, K1
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS.Z     (DI)(R12*1), K1, Z12
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z13
+	VBLENDMPS     Z12, Z13, K1, Z12
+	VMAXPS        Z12, Z6, Z6
+	VMOVUPS.Z     (DX)(R12*1), K1, Z12
+	VFMSUB213PS   Z7, Z5, Z12
+	VADDPS.RD_SAE Z12, Z0, Z7
+	VREDUCEPS     $0x41, Z12, Z13
+	VMOVAPS       Z3, Z14
+	VFMADD213PS   Z2, Z13, Z14
+	VFMADD213PS   Z1, Z13, Z14
+	VMULPS        Z13, Z14, Z14
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z14
+	VSCALEFPS     Z12, Z14, Z14
+	VMOVUPS       Z14, K1, (SI)(R12*1)
+	VADDPS        Z14, Z8, K1, Z8
 
 plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VMAXPS        Y7, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0x4e, X6, X7
+	VMAXPS        X7, X6, X6
+	VPERMILPS     $0xb1, X6, X7
+	VMAXPS        X7, X6, X6
+	VBROADCASTSS  X6, Z6
+	VMULPS        Z5, Z6, Z7
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8442,10 +8445,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
 	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -8456,81 +8459,81 @@ plainrow:
 	JLT           plainntmaindone
 
 plainntmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	PREFETCHT1       128(R9)(R12*1)
-	PREFETCHT1       192(R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z3, Z3
-	VMAXPS           64(DI)(R12*1), Z3, Z3
-	VMAXPS           128(DI)(R12*1), Z3, Z3
-	VMAXPS           192(DI)(R12*1), Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VMOVUPS          64(DX)(R12*1), Z14
-	VMOVUPS          128(DX)(R12*1), Z18
-	VMOVUPS          192(DX)(R12*1), Z22
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z14
-	VFMSUB213PS      Z4, Z2, Z18
-	VFMSUB213PS      Z4, Z2, Z22
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VADDPS.RD_SAE    Z14, Z0, Z15
-	VADDPS.RD_SAE    Z18, Z0, Z19
-	VADDPS.RD_SAE    Z22, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z12
-	VREDUCEPS        $0x41, Z14, Z16
-	VREDUCEPS        $0x41, Z18, Z20
-	VREDUCEPS        $0x41, Z22, Z24
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z21
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z12, Z13, Z13
-	VMULPS           Z16, Z17, Z17
-	VMULPS           Z20, Z21, Z21
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z11, Z11
-	VPERMPS          Z1, Z15, Z12
-	VPERMPS          Z1, Z19, Z15
-	VPERMPS          Z1, Z23, Z16
-	VFMADD213PS      Z11, Z11, Z13
-	VFMADD213PS      Z12, Z12, Z17
-	VFMADD213PS      Z15, Z15, Z21
-	VFMADD213PS      Z16, Z16, Z25
-	VSCALEFPS        Z10, Z13, Z13
-	VSCALEFPS        Z14, Z17, Z17
-	VSCALEFPS        Z18, Z21, Z21
-	VSCALEFPS        Z22, Z25, Z25
-	VMOVUPS          (R10)(R12*1), Z10
-	VMOVUPS          64(R10)(R12*1), Z11
-	VMOVUPS          128(R10)(R12*1), Z12
-	VMOVUPS          192(R10)(R12*1), Z14
-	VMULPS           Z9, Z10, Z10
-	VMULPS           Z9, Z11, Z11
-	VMULPS           Z9, Z12, Z12
-	VMULPS           Z9, Z14, Z14
-	VMOVNTPS         Z10, (R11)(R12*1)
-	VMOVNTPS         Z11, 64(R11)(R12*1)
-	VMOVNTPS         Z12, 128(R11)(R12*1)
-	VMOVNTPS         Z14, 192(R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*1)
-	VMOVUPS          Z17, 64(SI)(R12*1)
-	VMOVUPS          Z21, 128(SI)(R12*1)
-	VMOVUPS          Z25, 192(SI)(R12*1)
-	VADDPS           Z13, Z5, Z5
-	VADDPS           Z17, Z6, Z6
-	VADDPS           Z21, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+256, R12
-	SUBQ             $+64, CX
-	JGE              plainntmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	PREFETCHT1    128(R9)(R12*1)
+	PREFETCHT1    192(R9)(R12*1)
+	VMAXPS        (DI)(R12*1), Z6, Z6
+	VMAXPS        64(DI)(R12*1), Z6, Z6
+	VMAXPS        128(DI)(R12*1), Z6, Z6
+	VMAXPS        192(DI)(R12*1), Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VMOVUPS       64(DX)(R12*1), Z17
+	VMOVUPS       128(DX)(R12*1), Z21
+	VMOVUPS       192(DX)(R12*1), Z25
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z17
+	VFMSUB213PS   Z7, Z5, Z21
+	VFMSUB213PS   Z7, Z5, Z25
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VADDPS.RD_SAE Z17, Z0, Z18
+	VADDPS.RD_SAE Z21, Z0, Z22
+	VADDPS.RD_SAE Z25, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z15
+	VREDUCEPS     $0x41, Z17, Z19
+	VREDUCEPS     $0x41, Z21, Z23
+	VREDUCEPS     $0x41, Z25, Z27
+	VMOVAPS       Z3, Z16
+	VMOVAPS       Z3, Z20
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z2, Z19, Z20
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z15, Z16
+	VFMADD213PS   Z1, Z19, Z20
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z15, Z16, Z16
+	VMULPS        Z19, Z20, Z20
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z14, Z14
+	VPERMPS       Z4, Z18, Z15
+	VPERMPS       Z4, Z22, Z18
+	VPERMPS       Z4, Z26, Z19
+	VFMADD213PS   Z14, Z14, Z16
+	VFMADD213PS   Z15, Z15, Z20
+	VFMADD213PS   Z18, Z18, Z24
+	VFMADD213PS   Z19, Z19, Z28
+	VSCALEFPS     Z13, Z16, Z16
+	VSCALEFPS     Z17, Z20, Z20
+	VSCALEFPS     Z21, Z24, Z24
+	VSCALEFPS     Z25, Z28, Z28
+	VMOVUPS       (R10)(R12*1), Z13
+	VMOVUPS       64(R10)(R12*1), Z14
+	VMOVUPS       128(R10)(R12*1), Z15
+	VMOVUPS       192(R10)(R12*1), Z17
+	VMULPS        Z12, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z12, Z15, Z15
+	VMULPS        Z12, Z17, Z17
+	VMOVNTPS      Z13, (R11)(R12*1)
+	VMOVNTPS      Z14, 64(R11)(R12*1)
+	VMOVNTPS      Z15, 128(R11)(R12*1)
+	VMOVNTPS      Z17, 192(R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*1)
+	VMOVUPS       Z20, 64(SI)(R12*1)
+	VMOVUPS       Z24, 128(SI)(R12*1)
+	VMOVUPS       Z28, 192(SI)(R12*1)
+	VADDPS        Z16, Z8, Z8
+	VADDPS        Z20, Z9, Z9
+	VADDPS        Z24, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+256, R12
+	SUBQ          $+64, CX
+	JGE           plainntmain
 
 plainntmaindone:
 	ADDQ $+64, CX
@@ -8538,56 +8541,56 @@ plainntmaindone:
 	JLT  plainntsingledone
 
 plainntsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*1), Z10
-	VMULPS           Z9, Z10, Z10
-	VMOVNTPS         Z10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*1)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+64, R12
-	SUBQ             $+16, CX
-	JGE              plainntsingle
+	PREFETCHT1    (R9)(R12*1)
+	VMAXPS        (DI)(R12*1), Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*1), Z13
+	VMULPS        Z12, Z13, Z13
+	VMOVNTPS      Z13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*1)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+64, R12
+	SUBQ          $+16, CX
+	JGE           plainntsingle
 
 plainntsingledone:
-	ADDQ             $+16, CX
-	JZ               plainntdone
-	MOVQ             $0x00000001, BX
-	SHLQ             CL, BX
-	DECQ             BX
-	KMOVW            BX, K1
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z10
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS.Z        (DX)(R12*1), K1, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*1), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	VMOVUPS          Z4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*1)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            plainntdone
+	MOVQ          $0x00000001, BX
+	SHLQ          CL, BX
+	DECQ          BX
+	KMOVW         BX, K1
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS.Z     (DI)(R12*1), K1, Z13
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS.Z     (DX)(R12*1), K1, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*1), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	VMOVUPS       Z7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*1)
+	VADDPS        Z15, Z8, K1, Z8
 
 plainntdone:
 	JMP plainpassed
@@ -8599,81 +8602,81 @@ plainkept:
 	JLT  plaininmaindone
 
 plaininmain:
-	PREFETCHT1       (R9)(R12*1)
-	PREFETCHT1       64(R9)(R12*1)
-	PREFETCHT1       128(R9)(R12*1)
-	PREFETCHT1       192(R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z3, Z3
-	VMAXPS           64(DI)(R12*1), Z3, Z3
-	VMAXPS           128(DI)(R12*1), Z3, Z3
-	VMAXPS           192(DI)(R12*1), Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VMOVUPS          64(DX)(R12*1), Z14
-	VMOVUPS          128(DX)(R12*1), Z18
-	VMOVUPS          192(DX)(R12*1), Z22
-	VFMSUB213PS      Z4, Z2, Z10
-	VFMSUB213PS      Z4, Z2, Z14
-	VFMSUB213PS      Z4, Z2, Z18
-	VFMSUB213PS      Z4, Z2, Z22
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VADDPS.RD_SAE    Z14, Z0, Z15
-	VADDPS.RD_SAE    Z18, Z0, Z19
-	VADDPS.RD_SAE    Z22, Z0, Z23
-	VREDUCEPS        $0x41, Z10, Z12
-	VREDUCEPS        $0x41, Z14, Z16
-	VREDUCEPS        $0x41, Z18, Z20
-	VREDUCEPS        $0x41, Z22, Z24
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z17
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z21
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z24, Z25
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z16, Z17
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z20, Z21
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z24, Z25
-	VMULPS           Z12, Z13, Z13
-	VMULPS           Z16, Z17, Z17
-	VMULPS           Z20, Z21, Z21
-	VMULPS           Z24, Z25, Z25
-	VPERMPS          Z1, Z11, Z11
-	VPERMPS          Z1, Z15, Z12
-	VPERMPS          Z1, Z19, Z15
-	VPERMPS          Z1, Z23, Z16
-	VFMADD213PS      Z11, Z11, Z13
-	VFMADD213PS      Z12, Z12, Z17
-	VFMADD213PS      Z15, Z15, Z21
-	VFMADD213PS      Z16, Z16, Z25
-	VSCALEFPS        Z10, Z13, Z13
-	VSCALEFPS        Z14, Z17, Z17
-	VSCALEFPS        Z18, Z21, Z21
-	VSCALEFPS        Z22, Z25, Z25
-	VMOVUPS          (R10)(R12*1), Z10
-	VMOVUPS          64(R10)(R12*1), Z11
-	VMOVUPS          128(R10)(R12*1), Z12
-	VMOVUPS          192(R10)(R12*1), Z14
-	VMULPS           Z9, Z10, Z10
-	VMULPS           Z9, Z11, Z11
-	VMULPS           Z9, Z12, Z12
-	VMULPS           Z9, Z14, Z14
-	VMOVUPS          Z10, (R11)(R12*1)
-	VMOVUPS          Z11, 64(R11)(R12*1)
-	VMOVUPS          Z12, 128(R11)(R12*1)
-	VMOVUPS          Z14, 192(R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*1)
-	VMOVUPS          Z17, 64(SI)(R12*1)
-	VMOVUPS          Z21, 128(SI)(R12*1)
-	VMOVUPS          Z25, 192(SI)(R12*1)
-	VADDPS           Z13, Z5, Z5
-	VADDPS           Z17, Z6, Z6
-	VADDPS           Z21, Z7, Z7
-	VADDPS           Z25, Z8, Z8
-	ADDQ             $+256, R12
-	SUBQ             $+64, CX
-	JGE              plaininmain
+	PREFETCHT1    (R9)(R12*1)
+	PREFETCHT1    64(R9)(R12*1)
+	PREFETCHT1    128(R9)(R12*1)
+	PREFETCHT1    192(R9)(R12*1)
+	VMAXPS        (DI)(R12*1), Z6, Z6
+	VMAXPS        64(DI)(R12*1), Z6, Z6
+	VMAXPS        128(DI)(R12*1), Z6, Z6
+	VMAXPS        192(DI)(R12*1), Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VMOVUPS       64(DX)(R12*1), Z17
+	VMOVUPS       128(DX)(R12*1), Z21
+	VMOVUPS       192(DX)(R12*1), Z25
+	VFMSUB213PS   Z7, Z5, Z13
+	VFMSUB213PS   Z7, Z5, Z17
+	VFMSUB213PS   Z7, Z5, Z21
+	VFMSUB213PS   Z7, Z5, Z25
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VADDPS.RD_SAE Z17, Z0, Z18
+	VADDPS.RD_SAE Z21, Z0, Z22
+	VADDPS.RD_SAE Z25, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z15
+	VREDUCEPS     $0x41, Z17, Z19
+	VREDUCEPS     $0x41, Z21, Z23
+	VREDUCEPS     $0x41, Z25, Z27
+	VMOVAPS       Z3, Z16
+	VMOVAPS       Z3, Z20
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z2, Z19, Z20
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z15, Z16
+	VFMADD213PS   Z1, Z19, Z20
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z15, Z16, Z16
+	VMULPS        Z19, Z20, Z20
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z14, Z14
+	VPERMPS       Z4, Z18, Z15
+	VPERMPS       Z4, Z22, Z18
+	VPERMPS       Z4, Z26, Z19
+	VFMADD213PS   Z14, Z14, Z16
+	VFMADD213PS   Z15, Z15, Z20
+	VFMADD213PS   Z18, Z18, Z24
+	VFMADD213PS   Z19, Z19, Z28
+	VSCALEFPS     Z13, Z16, Z16
+	VSCALEFPS     Z17, Z20, Z20
+	VSCALEFPS     Z21, Z24, Z24
+	VSCALEFPS     Z25, Z28, Z28
+	VMOVUPS       (R10)(R12*1), Z13
+	VMOVUPS       64(R10)(R12*1), Z14
+	VMOVUPS       128(R10)(R12*1), Z15
+	VMOVUPS       192(R10)(R12*1), Z17
+	VMULPS        Z12, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z12, Z15, Z15
+	VMULPS        Z12, Z17, Z17
+	VMOVUPS       Z13, (R11)(R12*1)
+	VMOVUPS       Z14, 64(R11)(R12*1)
+	VMOVUPS       Z15, 128(R11)(R12*1)
+	VMOVUPS       Z17, 192(R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*1)
+	VMOVUPS       Z20, 64(SI)(R12*1)
+	VMOVUPS       Z24, 128(SI)(R12*1)
+	VMOVUPS       Z28, 192(SI)(R12*1)
+	VADDPS        Z16, Z8, Z8
+	VADDPS        Z20, Z9, Z9
+	VADDPS        Z24, Z10, Z10
+	VADDPS        Z28, Z11, Z11
+	ADDQ          $+256, R12
+	SUBQ          $+64, CX
+	JGE           plaininmain
 
 plaininmaindone:
 	ADDQ $+64, CX
@@ -8681,74 +8684,74 @@ plaininmaindone:
 	JLT  plaininsingledone
 
 plaininsingle:
-	PREFETCHT1       (R9)(R12*1)
-	VMAXPS           (DI)(R12*1), Z3, Z3
-	VMOVUPS          (DX)(R12*1), Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z11
-	VREDUCEPS        $0x41, Z10, Z12
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z12, Z13
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z12, Z13
-	VMULPS           Z12, Z13, Z13
-	VPERMPS          Z1, Z11, Z11
-	VFMADD213PS      Z11, Z11, Z13
-	VSCALEFPS        Z10, Z13, Z13
-	VMOVUPS          (R10)(R12*1), Z10
-	VMULPS           Z9, Z10, Z10
-	VMOVUPS          Z10, (R11)(R12*1)
-	VMOVUPS          Z13, (SI)(R12*1)
-	VADDPS           Z13, Z5, Z5
-	ADDQ             $+64, R12
-	SUBQ             $+16, CX
-	JGE              plaininsingle
+	PREFETCHT1    (R9)(R12*1)
+	VMAXPS        (DI)(R12*1), Z6, Z6
+	VMOVUPS       (DX)(R12*1), Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VMOVUPS       (R10)(R12*1), Z13
+	VMULPS        Z12, Z13, Z13
+	VMOVUPS       Z13, (R11)(R12*1)
+	VMOVUPS       Z16, (SI)(R12*1)
+	VADDPS        Z16, Z8, Z8
+	ADDQ          $+64, R12
+	SUBQ          $+16, CX
+	JGE           plaininsingle
 
 plaininsingledone:
-	ADDQ             $+16, CX
-	JZ               plainindone
-	MOVQ             $0x00000001, BX
-	SHLQ             CL, BX
-	DECQ             BX
-	KMOVW            BX, K1
-	PREFETCHT1       (R9)(R12*1)
-	VMOVUPS.Z        (DI)(R12*1), K1, Z10
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z11
-	VBLENDMPS        Z10, Z11, K1, Z10
-	VMAXPS           Z10, Z3, Z3
-	VMOVUPS.Z        (DX)(R12*1), K1, Z10
-	VFMSUB213PS      Z4, Z2, Z10
-	VADDPS.RD_SAE    Z10, Z0, Z4
-	VREDUCEPS        $0x41, Z10, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z12
-	VSCALEFPS        Z10, Z12, Z12
-	VMOVUPS.Z        (R10)(R12*1), K1, Z4
-	VMULPS           Z9, Z4, Z4
-	VMOVUPS          Z4, K1, (R11)(R12*1)
-	VMOVUPS          Z12, K1, (SI)(R12*1)
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            plainindone
+	MOVQ          $0x00000001, BX
+	SHLQ          CL, BX
+	DECQ          BX
+	KMOVW         BX, K1
+	PREFETCHT1    (R9)(R12*1)
+	VMOVUPS.Z     (DI)(R12*1), K1, Z13
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z6, Z6
+	VMOVUPS.Z     (DX)(R12*1), K1, Z13
+	VFMSUB213PS   Z7, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z7
+	VREDUCEPS     $0x41, Z13, Z14
+	VMOVAPS       Z3, Z15
+	VFMADD213PS   Z2, Z14, Z15
+	VFMADD213PS   Z1, Z14, Z15
+	VMULPS        Z14, Z15, Z15
+	VPERMPS       Z4, Z7, Z7
+	VFMADD213PS   Z7, Z7, Z15
+	VSCALEFPS     Z13, Z15, Z15
+	VMOVUPS.Z     (R10)(R12*1), K1, Z7
+	VMULPS        Z12, Z7, Z7
+	VMOVUPS       Z7, K1, (R11)(R12*1)
+	VMOVUPS       Z15, K1, (SI)(R12*1)
+	VADDPS        Z15, Z8, K1, Z8
 
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z9
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y4
-	VADDPS        Y4, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0x4e, X5, X4
-	VADDPS        X4, X5, X5
-	VPERMILPS     $0xb1, X5, X4
-	VADDPS        X4, X5, X5
-	VBROADCASTSS  X5, Z5
-	VDIVPS        Z5, Z9, Z9
+	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z12
+	VADDPS        Z10, Z8, Z8
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y7
+	VADDPS        Y7, Y8, Y8
+	VEXTRACTF128  $0x01, Y8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0x4e, X8, X7
+	VADDPS        X7, X8, X8
+	VPERMILPS     $0xb1, X8, X7
+	VADDPS        X7, X8, X8
+	VBROADCASTSS  X8, Z8
+	VDIVPS        Z8, Z12, Z12
 	MOVQ          SI, R10
 	MOVQ          AX, R11
 	MOVQ          ldd+32(FP), CX
@@ -8771,16 +8774,16 @@ rest:
 
 restntmain:
 	VMOVUPS  (R10)(R12*1), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVNTPS Z0, (R11)(R12*1)
 	VMOVUPS  64(R10)(R12*1), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVNTPS Z0, 64(R11)(R12*1)
 	VMOVUPS  128(R10)(R12*1), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVNTPS Z0, 128(R11)(R12*1)
 	VMOVUPS  192(R10)(R12*1), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVNTPS Z0, 192(R11)(R12*1)
 	ADDQ     $+256, R12
 	SUBQ     $+64, CX
@@ -8793,7 +8796,7 @@ restntmaindone:
 
 restntsingle:
 	VMOVUPS  (R10)(R12*1), Z0
-	VMULPS   Z9, Z0, Z0
+	VMULPS   Z12, Z0, Z0
 	VMOVNTPS Z0, (R11)(R12*1)
 	ADDQ     $+64, R12
 	SUBQ     $+16, CX
@@ -8807,7 +8810,7 @@ restntsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*1), K1, Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	VMOVUPS   Z0, K1, (R11)(R12*1)
 
 restntdone:
@@ -8821,16 +8824,16 @@ restkept:
 
 restinmain:
 	VMOVUPS (R10)(R12*1), Z0
-	VMULPS  Z9, Z0, Z0
+	VMULPS  Z12, Z0, Z0
 	VMOVUPS Z0, (R11)(R12*1)
 	VMOVUPS 64(R10)(R12*1), Z0
-	VMULPS  Z9, Z0, Z0
+	VMULPS  Z12, Z0, Z0
 	VMOVUPS Z0, 64(R11)(R12*1)
 	VMOVUPS 128(R10)(R12*1), Z0
-	VMULPS  Z9, Z0, Z0
+	VMULPS  Z12, Z0, Z0
 	VMOVUPS Z0, 128(R11)(R12*1)
 	VMOVUPS 192(R10)(R12*1), Z0
-	VMULPS  Z9, Z0, Z0
+	VMULPS  Z12, Z0, Z0
 	VMOVUPS Z0, 192(R11)(R12*1)
 	ADDQ    $+256, R12
 	SUBQ    $+64, CX
@@ -8843,7 +8846,7 @@ restinmaindone:
 
 restinsingle:
 	VMOVUPS (R10)(R12*1), Z0
-	VMULPS  Z9, Z0, Z0
+	VMULPS  Z12, Z0, Z0
 	VMOVUPS Z0, (R11)(R12*1)
 	ADDQ    $+64, R12
 	SUBQ    $+16, CX
@@ -8857,7 +8860,7 @@ restinsingledone:
 	DECQ      AX
 	KMOVW     AX, K1
 	VMOVUPS.Z (R10)(R12*1), K1, Z0
-	VMULPS    Z9, Z0, Z0
+	VMULPS    Z12, Z0, Z0
 	VMOVUPS   Z0, K1, (R11)(R12*1)
 
 restindone:
@@ -9416,10 +9419,10 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -9453,7 +9456,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -9488,19 +9491,23 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x02, SI
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z0
-	VMOVUPS      vecConstf32avx512<>+16(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+80(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1068(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1072(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+16(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+80(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z7
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
 	JLT          maxmaindone
 
 maxmain:
-	VMAXPS (BX)(R8*1), Z3, Z3
-	VMAXPS 64(BX)(R8*1), Z3, Z3
-	VMAXPS 128(BX)(R8*1), Z3, Z3
-	VMAXPS 192(BX)(R8*1), Z3, Z3
+	VMAXPS (BX)(R8*1), Z7, Z7
+	VMAXPS 64(BX)(R8*1), Z7, Z7
+	VMAXPS 128(BX)(R8*1), Z7, Z7
+	VMAXPS 192(BX)(R8*1), Z7, Z7
 	ADDQ   $+256, R8
 	SUBQ   $+64, CX
 	JGE    maxmain
@@ -9511,7 +9518,7 @@ maxmaindone:
 	JLT  maxsingledone
 
 maxsingle:
-	VMAXPS (BX)(R8*1), Z3, Z3
+	VMAXPS (BX)(R8*1), Z7, Z7
 	ADDQ   $+64, R8
 	SUBQ   $+16, CX
 	JGE    maxsingle
@@ -9523,99 +9530,99 @@ maxsingledone:
 	SHLQ         CL, R9
 	DECQ         R9
 	KMOVW        R9, K1
-	VMOVUPS.Z    (BX)(R8*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z5
-	VBLENDMPS    Z4, Z5, K1, Z4
-	VMAXPS       Z4, Z3, Z3
+	VMOVUPS.Z    (BX)(R8*1), K1, Z8
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z9
+	VBLENDMPS    Z8, Z9, K1, Z8
+	VMAXPS       Z8, Z7, Z7
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0x4e, X3, X4
-	VMAXPS        X4, X3, X3
-	VPERMILPS     $0xb1, X3, X4
-	VMAXPS        X4, X3, X3
-	VBROADCASTSS  X3, Z3
-	VMOVSS        X3, (DX)
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VMAXPS        Y8, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X8
+	VMAXPS        X8, X7, X7
+	VPERMILPS     $0x4e, X7, X8
+	VMAXPS        X8, X7, X7
+	VPERMILPS     $0xb1, X7, X8
+	VMAXPS        X8, X7, X7
+	VBROADCASTSS  X7, Z7
+	VMOVSS        X7, (DX)
 	ADDQ          $+4, DX
-	VMULPS        Z2, Z3, Z4
-	VBROADCASTSS  vecConstf32avx512<>+1064(SB), Z3
+	VMULPS        Z5, Z7, Z8
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z7
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z12
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
 	JLT           expmaindone
 
 expmain:
-	PREFETCHT1       (R10)(R8*1)
-	PREFETCHT1       64(R10)(R8*1)
-	PREFETCHT1       128(R10)(R8*1)
-	PREFETCHT1       192(R10)(R8*1)
-	VMAXPS           (R9)(R8*1), Z3, Z3
-	VMAXPS           64(R9)(R8*1), Z3, Z3
-	VMAXPS           128(R9)(R8*1), Z3, Z3
-	VMAXPS           192(R9)(R8*1), Z3, Z3
-	VMOVUPS          (BX)(R8*1), Z9
-	VMOVUPS          64(BX)(R8*1), Z13
-	VMOVUPS          128(BX)(R8*1), Z17
-	VMOVUPS          192(BX)(R8*1), Z21
-	VFMSUB213PS      Z4, Z2, Z9
-	VFMSUB213PS      Z4, Z2, Z13
-	VFMSUB213PS      Z4, Z2, Z17
-	VFMSUB213PS      Z4, Z2, Z21
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VADDPS.RD_SAE    Z13, Z0, Z14
-	VADDPS.RD_SAE    Z17, Z0, Z18
-	VADDPS.RD_SAE    Z21, Z0, Z22
-	VREDUCEPS        $0x41, Z9, Z11
-	VREDUCEPS        $0x41, Z13, Z15
-	VREDUCEPS        $0x41, Z17, Z19
-	VREDUCEPS        $0x41, Z21, Z23
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z16
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z20
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z19, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z15, Z16
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z19, Z20
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z23, Z24
-	VMULPS           Z11, Z12, Z12
-	VMULPS           Z15, Z16, Z16
-	VMULPS           Z19, Z20, Z20
-	VMULPS           Z23, Z24, Z24
-	VPERMPS          Z1, Z10, Z10
-	VPERMPS          Z1, Z14, Z11
-	VPERMPS          Z1, Z18, Z14
-	VPERMPS          Z1, Z22, Z15
-	VFMADD213PS      Z10, Z10, Z12
-	VFMADD213PS      Z11, Z11, Z16
-	VFMADD213PS      Z14, Z14, Z20
-	VFMADD213PS      Z15, Z15, Z24
-	VSCALEFPS        Z9, Z12, Z12
-	VSCALEFPS        Z13, Z16, Z16
-	VSCALEFPS        Z17, Z20, Z20
-	VSCALEFPS        Z21, Z24, Z24
-	VADDPS           Z12, Z5, Z5
-	VADDPS           Z16, Z6, Z6
-	VADDPS           Z20, Z7, Z7
-	VADDPS           Z24, Z8, Z8
-	ADDQ             $+256, R8
-	SUBQ             $+64, CX
-	JGE              expmain
+	PREFETCHT1    (R10)(R8*1)
+	PREFETCHT1    64(R10)(R8*1)
+	PREFETCHT1    128(R10)(R8*1)
+	PREFETCHT1    192(R10)(R8*1)
+	VMAXPS        (R9)(R8*1), Z7, Z7
+	VMAXPS        64(R9)(R8*1), Z7, Z7
+	VMAXPS        128(R9)(R8*1), Z7, Z7
+	VMAXPS        192(R9)(R8*1), Z7, Z7
+	VMOVUPS       (BX)(R8*1), Z13
+	VMOVUPS       64(BX)(R8*1), Z17
+	VMOVUPS       128(BX)(R8*1), Z21
+	VMOVUPS       192(BX)(R8*1), Z25
+	VFMSUB213PS   Z8, Z5, Z13
+	VFMSUB213PS   Z8, Z5, Z17
+	VFMSUB213PS   Z8, Z5, Z21
+	VFMSUB213PS   Z8, Z5, Z25
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VADDPS.RD_SAE Z17, Z0, Z18
+	VADDPS.RD_SAE Z21, Z0, Z22
+	VADDPS.RD_SAE Z25, Z0, Z26
+	VREDUCEPS     $0x41, Z13, Z15
+	VREDUCEPS     $0x41, Z17, Z19
+	VREDUCEPS     $0x41, Z21, Z23
+	VREDUCEPS     $0x41, Z25, Z27
+	VMOVAPS       Z3, Z16
+	VMOVAPS       Z3, Z20
+	VMOVAPS       Z3, Z24
+	VMOVAPS       Z3, Z28
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z2, Z19, Z20
+	VFMADD213PS   Z2, Z23, Z24
+	VFMADD213PS   Z2, Z27, Z28
+	VFMADD213PS   Z1, Z15, Z16
+	VFMADD213PS   Z1, Z19, Z20
+	VFMADD213PS   Z1, Z23, Z24
+	VFMADD213PS   Z1, Z27, Z28
+	VMULPS        Z15, Z16, Z16
+	VMULPS        Z19, Z20, Z20
+	VMULPS        Z23, Z24, Z24
+	VMULPS        Z27, Z28, Z28
+	VPERMPS       Z4, Z14, Z14
+	VPERMPS       Z4, Z18, Z15
+	VPERMPS       Z4, Z22, Z18
+	VPERMPS       Z4, Z26, Z19
+	VFMADD213PS   Z14, Z14, Z16
+	VFMADD213PS   Z15, Z15, Z20
+	VFMADD213PS   Z18, Z18, Z24
+	VFMADD213PS   Z19, Z19, Z28
+	VSCALEFPS     Z13, Z16, Z16
+	VSCALEFPS     Z17, Z20, Z20
+	VSCALEFPS     Z21, Z24, Z24
+	VSCALEFPS     Z25, Z28, Z28
+	VFMADD231PS   Z6, Z16, Z9
+	VFMADD231PS   Z6, Z20, Z10
+	VFMADD231PS   Z6, Z24, Z11
+	VFMADD231PS   Z6, Z28, Z12
+	ADDQ          $+256, R8
+	SUBQ          $+64, CX
+	JGE           expmain
 
 expmaindone:
 	ADDQ $+64, CX
@@ -9623,79 +9630,79 @@ expmaindone:
 	JLT  expsingledone
 
 expsingle:
-	PREFETCHT1       (R10)(R8*1)
-	VMAXPS           (R9)(R8*1), Z3, Z3
-	VMOVUPS          (BX)(R8*1), Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VADDPS           Z12, Z5, Z5
-	ADDQ             $+64, R8
-	SUBQ             $+16, CX
-	JGE              expsingle
+	PREFETCHT1    (R10)(R8*1)
+	VMAXPS        (R9)(R8*1), Z7, Z7
+	VMOVUPS       (BX)(R8*1), Z13
+	VFMSUB213PS   Z8, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VFMADD231PS   Z6, Z16, Z9
+	ADDQ          $+64, R8
+	SUBQ          $+16, CX
+	JGE           expsingle
 
 expsingledone:
-	ADDQ             $+16, CX
-	JZ               expdone
-	MOVQ             $0x00000001, R11
-	SHLQ             CL, R11
-	DECQ             R11
-	KMOVW            R11, K1
-	PREFETCHT1       (R10)(R8*1)
-	VMOVUPS.Z        (R9)(R8*1), K1, Z9
-	VBROADCASTSS     vecConstf32avx512<>+1064(SB), Z10
-	VBLENDMPS        Z9, Z10, K1, Z9
-	VMAXPS           Z9, Z3, Z3
-	VMOVUPS.Z        (BX)(R8*1), K1, Z9
-	VFMSUB213PS      Z4, Z2, Z9
-	VADDPS.RD_SAE    Z9, Z0, Z10
-	VREDUCEPS        $0x41, Z9, Z11
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z11, Z12
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z11, Z12
-	VMULPS           Z11, Z12, Z12
-	VPERMPS          Z1, Z10, Z10
-	VFMADD213PS      Z10, Z10, Z12
-	VSCALEFPS        Z9, Z12, Z12
-	VADDPS           Z12, Z5, K1, Z5
+	ADDQ          $+16, CX
+	JZ            expdone
+	MOVQ          $0x00000001, R11
+	SHLQ          CL, R11
+	DECQ          R11
+	KMOVW         R11, K1
+	PREFETCHT1    (R10)(R8*1)
+	VMOVUPS.Z     (R9)(R8*1), K1, Z13
+	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBLENDMPS     Z13, Z14, K1, Z13
+	VMAXPS        Z13, Z7, Z7
+	VMOVUPS.Z     (BX)(R8*1), K1, Z13
+	VFMSUB213PS   Z8, Z5, Z13
+	VADDPS.RD_SAE Z13, Z0, Z14
+	VREDUCEPS     $0x41, Z13, Z15
+	VMOVAPS       Z3, Z16
+	VFMADD213PS   Z2, Z15, Z16
+	VFMADD213PS   Z1, Z15, Z16
+	VMULPS        Z15, Z16, Z16
+	VPERMPS       Z4, Z14, Z14
+	VFMADD213PS   Z14, Z14, Z16
+	VSCALEFPS     Z13, Z16, Z16
+	VFMADD231PS   Z6, Z16, K1, Z9
 
 expdone:
-	VADDPS           Z7, Z5, Z5
-	VADDPS           Z8, Z6, Z6
-	VADDPS           Z6, Z5, Z5
-	VEXTRACTF64X4    $0x01, Z5, Y6
-	VADDPS           Y6, Y5, Y5
-	VEXTRACTF128     $0x01, Y5, X6
-	VADDPS           X6, X5, X5
-	VPERMILPS        $0x4e, X5, X6
-	VADDPS           X6, X5, X5
-	VPERMILPS        $0xb1, X5, X6
-	VADDPS           X6, X5, X5
-	VBROADCASTSS     X5, Z5
-	VBROADCASTSS     -4(DX), Z6
-	VFNMADD213PS     Z4, Z2, Z6
-	VADDPS.RD_SAE    Z6, Z0, Z4
-	VREDUCEPS        $0x41, Z6, Z7
-	VBROADCASTSS     vecConstf32avx512<>+1068(SB), Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+1072(SB), Z7, Z8
-	VFMADD213PS.BCST vecConstf32avx512<>+1076(SB), Z7, Z8
-	VMULPS           Z7, Z8, Z8
-	VPERMPS          Z1, Z4, Z4
-	VFMADD213PS      Z4, Z4, Z8
-	VSCALEFPS        Z6, Z8, Z8
-	VMULPS           Z8, Z5, Z5
-	VMOVSS           X5, (AX)
-	ADDQ             $+4, AX
-	CMPQ             R9, BX
-	MOVQ             R9, BX
-	JNE              row
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z12, Z10, Z10
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VADDPS        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VADDPS        X10, X9, X9
+	VPERMILPS     $0x4e, X9, X10
+	VADDPS        X10, X9, X9
+	VPERMILPS     $0xb1, X9, X10
+	VADDPS        X10, X9, X9
+	VBROADCASTSS  X9, Z9
+	VBROADCASTSS  -4(DX), Z10
+	VFNMADD213PS  Z8, Z5, Z10
+	VADDPS.RD_SAE Z10, Z0, Z8
+	VREDUCEPS     $0x41, Z10, Z11
+	VMOVAPS       Z3, Z12
+	VFMADD213PS   Z2, Z11, Z12
+	VFMADD213PS   Z1, Z11, Z12
+	VMULPS        Z11, Z12, Z12
+	VPERMPS       Z4, Z8, Z8
+	VFMADD213PS   Z8, Z8, Z12
+	VSCALEFPS     Z10, Z12, Z12
+	VMULPS        Z12, Z9, Z9
+	VMOVSS        X9, (AX)
+	ADDQ          $+4, AX
+	CMPQ          R9, BX
+	MOVQ          R9, BX
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -14641,10 +14648,10 @@ several:
 	JLT  severalrest
 
 severalvectors:
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z3
 	XORQ         R12, R12
 
 severaltaps:
@@ -14670,10 +14677,10 @@ severaltaps:
 severalrest:
 	ADDQ         $+16, CX
 	JZ           severalnext
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z3
 	XORQ         R12, R12
 
 severalmasked:
@@ -14732,7 +14739,7 @@ single:
 	JLT  singlerest
 
 singlevectors:
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
 	XORQ         R9, R9
 
 singletaps:
@@ -14752,7 +14759,7 @@ singletaps:
 singlerest:
 	ADDQ         $+16, CX
 	JZ           singlenext
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
 	XORQ         R9, R9
 
 singlemasked:
@@ -15447,10 +15454,10 @@ DATA vecConstf32avx512<>+1048(SB)/4, $0x35475486
 DATA vecConstf32avx512<>+1052(SB)/4, $0x3422bd9c
 DATA vecConstf32avx512<>+1056(SB)/4, $0x00000000
 DATA vecConstf32avx512<>+1060(SB)/4, $0x403b7989
-DATA vecConstf32avx512<>+1064(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+1068(SB)/4, $0x3d671203
-DATA vecConstf32avx512<>+1072(SB)/4, $0x3e75f858
-DATA vecConstf32avx512<>+1076(SB)/4, $0x3f317219
+DATA vecConstf32avx512<>+1064(SB)/4, $0x3f317219
+DATA vecConstf32avx512<>+1068(SB)/4, $0x3e75f858
+DATA vecConstf32avx512<>+1072(SB)/4, $0x3d671203
+DATA vecConstf32avx512<>+1076(SB)/4, $0xff800000
 DATA vecConstf32avx512<>+1080(SB)/4, $0xc2b00f34
 DATA vecConstf32avx512<>+1084(SB)/4, $0x3c800000
 DATA vecConstf32avx512<>+1088(SB)/4, $0x9e3779b9

@@ -212,6 +212,9 @@ func (g *gen) pinExp2NonPositive() {
 		g.pin(g.exp2MinFlushed(), g.powerMagic())
 	case g.looksUp():
 		g.pin(g.powerMagic())
+		for _, c := range g.Exp2upSixteenths {
+			g.pin(g.num(c))
+		}
 		g.hold(g.powers())
 	}
 }

@@ -248,6 +248,9 @@ func (g *gen) rowExpSums() {
 	lowest := g.num(math.Inf(-1))
 	g.pinExp2NonPositive()
 	g.pin(g.num(math.Log2E))
+	if g.wide() {
+		g.pin(g.num(1))
+	}
 	from, behind := g.row(src, at), g.row(next, at)
 	highest := g.vector()
 	g.set(lowest, highest)
@@ -300,15 +303,21 @@ func (g *gen) exponentials(n int, instance func(u int)) {
 	}
 }
 
-// accumulateMasked adds the selected lanes of x.
+// accumulateMasked adds the selected lanes of x; as a product with 1 if that is pinned, for which a Zen 4 has other
+// units than for the maxima and the scaling of exponentials.
 func (g *gen) accumulateMasked(x reg.Register, mask *mask, acc reg.Register) {
+	one := g.pinned[uint64(g.num(1))]
 	switch {
-	case mask == nil:
-		g.op("VADD", x, acc, acc)
-	case g.wide():
-		g.op("VADD", x, acc, mask.reg, acc)
-	default:
+	case mask != nil && !g.wide():
 		g.op("VAND", mask.reg, x, x)
 		g.op("VADD", x, acc, acc)
+	case one == nil && mask == nil:
+		g.op("VADD", x, acc, acc)
+	case one == nil:
+		g.op("VADD", x, acc, mask.reg, acc)
+	case mask == nil:
+		g.op("VFMADD231", one, x, acc)
+	default:
+		g.op("VFMADD231", one, x, mask.reg, acc)
 	}
 }
