@@ -68,7 +68,8 @@ var chainShapes = map[string][]string{
 	"max_pool":            {"1x1x1x1x1x1x0", "2x3x14x14x3x2x1", "1x5x17x40x3x2x1", "1x4x9x33x2x2x0", "1x3x12x13x5x3x2", "2x2x10x70x3x1x1", "1x3x112x112x3x2x1"},
 	"global_average_pool": {"1x1x1x1", "2x65x7x7", "1x3x150x231"},
 	"Depthwise_Pointwise": {"2x4x9x7x6x3x1x1", "1x17x14x14x33x3x2x1", "1x3x5x6x4x5x1x2", "1x6x11x40x15x3x3x0", "1x2x1x200x3x1x3x1"},
-	"embedding":           {"1x1x1", "3x5x17", "2x33x130"}, // 32000 rows as long
+	"embedding":           {"1x1x1", "3x5x17", "2x33x130"},                         // 32000 rows as long
+	"permute":             {"1x1x1", "3x5x17", "2x33x130", "3x9x64", "1x2300x256"}, // one head, and more than an L2
 	"Softmax_Mask":        {"1x1x1", "3x5x17", "2x7x130", "1x1x4100", "70x1x33"},
 	"matmul_batched":      {"1x5x7x9", "3x33x17x65"},
 	// A square, one query, some of many, of more than a block.

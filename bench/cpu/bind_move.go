@@ -39,10 +39,12 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // A permutation takes blocks of permuteRows rows of P and of Q. It reads in the order of memory, runs of Q that lie
 // together, and what it writes past the caches comes in whole lines: the other way about, a Zen 5 runs at half the
-// speed from memory. Runs that are shorter than permuteRun bytes are too few for a call each.
+// speed from memory. Runs that are shorter than permuteRun bytes, or from beyond L2 than permuteFarRun, are too few for a
+// call each.
 const (
-	permuteRows = 64
-	permuteRun  = 2048
+	permuteRows   = 64
+	permuteRun    = 2048
+	permuteFarRun = 512
 )
 
 // bindPermute copies rows of D.
@@ -51,9 +53,16 @@ func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	dst, _ := words[T](ws, c.Output())
 	s := c[0].Params.(bench.PermuteParams)
 	p, q := int(s.P), int(s.Q)
+	if p == 1 || q == 1 { // nothing changes places
+		return bindHalfCopy(ws, c)
+	}
 	d, size := len(dst)/(int(s.Outer)*p*q), int(unsafe.Sizeof(T(0)))
 	move, side := vecKernelsFor[T](ws.isa).copy, max(permuteRows, 1024/d)
 	high, wide := ceilDiv(p, side), ceilDiv(q, side)
+	run := permuteRun
+	if ws.beyondL2(len(src) * size) {
+		run = permuteFarRun
+	}
 	parts := partsOf(ws, int(s.Outer)*high*wide, 1)
 	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
@@ -62,7 +71,7 @@ func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 				rows, cols := min(side, p-i), min(side, q-j)
 				to, from := dst[(outer+j*p+i)*d:], src[(outer+i*q+j)*d:]
 				inCalls(d, func(lo, hi int) {
-					if cols*d*size >= permuteRun {
+					if cols*d*size >= run {
 						for r := range rows {
 							move(&to[r*d+lo], &from[r*q*d+lo], nil, p*d, d, 0, cols, hi-lo, 0, 0, nt)
 						}
