@@ -9,10 +9,10 @@ func init() {
 	register("mse", entry{provider: own, dtypes: floats, bind: bindMSE})
 }
 
-// bindReduceCols cuts the rows into so many parts that all SMs have work.
+// bindReduceCols cuts the rows into as many parts as run at the same time.
 func bindReduceCols(ws *workspace, c bench.Chain) (*kernel, error) {
-	const across, groups = 32, 8 // threads of a block
-	const perSM = 4              // blocks, which keep the memory busy
+	const across, groups = 32, 16 // threads of a block
+	const perSM = 2               // blocks
 	op, x := c[0], c[0].In[0]
 	m, n := x.Dims[0], x.Dims[1]
 	name, columns := "reduce_cols", int64(ws.vector(x))
@@ -20,7 +20,7 @@ func bindReduceCols(ws *workspace, c bench.Chain) (*kernel, error) {
 		name, columns = "reduce_cols_single", 1
 	}
 	blocks := divideUp(n, across*columns)
-	shares := max(1, min(divideUp(int64(ws.backend.sms)*perSM, blocks), m/groups, 65535))
+	shares := max(1, min(int64(ws.backend.sms)*perSM/blocks, m/groups, 65535))
 	parts, err := ws.ofParts(shares*n, blocks)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ constexpr acc lowest = (acc)(sizeof(acc) == 8 ? -1.7e308 : -3.4e38);
 
 __device__ inline acc with(acc all, acc v, int maximum) { return !maximum ? all + v : v > all ? v : all; }
 
-constexpr int across = 32, groups = 8; // threads of a block
+constexpr int across = 32, groups = 16; // threads of a block
 
 // over_groups gives what the groups of a block have at place i of G of a thread, together: out(i, all) has each once.
 template <int G, typename Out>
@@ -68,12 +68,12 @@ __device__ inline void reduce_cols_of(acc *partial, unsigned *arrived, elem *y, 
 }
 
 // Columns by 16 bytes of a row, where rows are multiples of that, or by one.
-KERNEL __launch_bounds__(across *groups) reduce_cols(acc *partial, unsigned *arrived, elem *y, const elem *x, long long m,
-                                                     int n, int maximum, acc factor) {
+KERNEL __launch_bounds__(across *groups, 2) reduce_cols(acc *partial, unsigned *arrived, elem *y, const elem *x, long long m,
+                                                        int n, int maximum, acc factor) {
   reduce_cols_of<16 / sizeof(elem)>(partial, arrived, y, x, m, n, maximum, factor);
 }
-KERNEL __launch_bounds__(across *groups) reduce_cols_single(acc *partial, unsigned *arrived, elem *y, const elem *x,
-                                                            long long m, int n, int maximum, acc factor) {
+KERNEL __launch_bounds__(across *groups, 2) reduce_cols_single(acc *partial, unsigned *arrived, elem *y, const elem *x,
+                                                               long long m, int n, int maximum, acc factor) {
   reduce_cols_of<1>(partial, arrived, y, x, m, n, maximum, factor);
 }
 
