@@ -53,7 +53,7 @@ func bindPermute[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	dst, _ := words[T](ws, c.Output())
 	s := c[0].Params.(bench.PermuteParams)
 	p, q := int(s.P), int(s.Q)
-	if p == 1 || q == 1 { // nothing changes places
+	if p == 1 || q == 1 { // Nothing changes places. A copy has no type: see bind_half_move.go.
 		return bindHalfCopy(ws, c)
 	}
 	d, size := len(dst)/(int(s.Outer)*p*q), int(unsafe.Sizeof(T(0)))

@@ -43,6 +43,15 @@ func (k *storedKernels[S, T]) results(dst []S, room []T, f func(to []T)) {
 	k.keep(dst, to)
 }
 
+// taken makes dst what src is in memory.
+func (k *storedKernels[S, T]) taken(dst []T, src []S) {
+	if k.take == nil {
+		copy(dst, as[T](asBytes(src)))
+		return
+	}
+	k.take(dst, src)
+}
+
 // eachResult lets each worker run f over rows of the first input, or planes of an image: m of n elements each from
 // row i on, which become one number each.
 func eachResult[S inMemory, T float](ws *workspace, c bench.Chain, k *storedKernels[S, T], f func(w *worker, to []T, i, m, n int)) (*kernel, error) {
@@ -276,13 +285,4 @@ func bindCrossEntropy[S inMemory, T float](ws *workspace, c bench.Chain) (*kerne
 			to[i] = T(math.Log(float64(sum)) + float64(maxima[i]) - float64(picked[i]))
 		}
 	})
-}
-
-// taken makes dst what src is in memory.
-func (k *storedKernels[S, T]) taken(dst []T, src []S) {
-	if k.take == nil {
-		copy(dst, as[T](asBytes(src)))
-		return
-	}
-	k.take(dst, src)
 }

@@ -45,7 +45,7 @@ func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid) {
 	}
 	groups := max(1, block/threads)
 	return size, Grid{
-		Blocks:  [3]int{int((rows + groups - 1) / groups)},
+		Blocks:  [3]int{int(divideUp(rows, groups))},
 		Threads: [3]int{int(threads), int(groups)},
 	}
 }

@@ -43,6 +43,8 @@ type strip struct {
 	label                  string
 }
 
+// columnStrips cuts the columns into strips of `most` vectors, what is left into halves of that, and so on: a strip reads
+// its rows in order, with a partial result of each vector in flight.
 func (g *gen) columnStrips(most int, body func(c strip)) {
 	dst, src, ld, m, n := g.load("dst"), g.load("src"), g.load("ld"), g.load("m"), g.load("n")
 	g.bytes(ld)

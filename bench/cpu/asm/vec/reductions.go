@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -306,18 +307,16 @@ func (g *gen) exponentials(n int, instance func(u int)) {
 // accumulateMasked adds the selected lanes of x; as a product with 1 if that is pinned, for which a Zen 4 has other
 // units than for the maxima and the scaling of exponentials.
 func (g *gen) accumulateMasked(x reg.Register, mask *mask, acc reg.Register) {
-	one := g.pinned[uint64(g.num(1))]
+	into := []any{acc}
 	switch {
-	case mask != nil && !g.wide():
+	case mask != nil && g.wide():
+		into = []any{mask.reg, acc}
+	case mask != nil:
 		g.op("VAND", mask.reg, x, x)
-		g.op("VADD", x, acc, acc)
-	case one == nil && mask == nil:
-		g.op("VADD", x, acc, acc)
-	case one == nil:
-		g.op("VADD", x, acc, mask.reg, acc)
-	case mask == nil:
-		g.op("VFMADD231", one, x, acc)
-	default:
-		g.op("VFMADD231", one, x, mask.reg, acc)
 	}
+	if one := g.pinned[uint64(g.num(1))]; one != nil {
+		g.op("VFMADD231", slices.Concat([]any{one, x}, into)...)
+		return
+	}
+	g.op("VADD", slices.Concat([]any{x, acc}, into)...)
 }
