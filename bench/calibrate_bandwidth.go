@@ -202,6 +202,11 @@ func (c *Calibrator) levelArrays(level schema.Level, p Place) (arrays StreamArra
 	return NewStreamArrays(bytes/schema.FP64.Bytes(), int64(p.Parts())), limited, nil
 }
 
+// livesIn tells whether a kernel takes enough of the arrays of a level to be in none nearer to the core.
+func (c *Calibrator) livesIn(level schema.Level, s Stream, arrays StreamArrays, p Place) bool {
+	return level == c.levels.outer || c.levels.of(s.WorkingSet(arrays), p.Threads) == level
+}
+
 // measureLevel runs kernels on the working set of a level.
 func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, kernels []Stream, scale float64) error {
 	arrays, limited, err := c.levelArrays(level, p)
@@ -221,8 +226,8 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 	var failed []error
 	r := c.runner(scale * c.Runner.Settings.PointShare)
 	for i, s := range kernels {
-		if bytes := s.WorkingSet(arrays); level != c.levels.outer && c.levels.of(bytes, p.Threads) != level {
-			failed = append(failed, fmt.Errorf("%s: its %d bytes are in a cache nearer to the core: %w", s.Name, bytes, ErrUnsupported))
+		if !c.livesIn(level, s, arrays, p) {
+			failed = append(failed, fmt.Errorf("%s: its %d bytes are in a cache nearer to the core: %w", s.Name, s.WorkingSet(arrays), ErrUnsupported))
 			continue
 		}
 		cs.Chain = all[i : i+1]
@@ -270,30 +275,37 @@ func (c *Calibrator) bandwidthAt(level schema.Level, pattern string, threads int
 }
 
 // addBandwidth holds an entry against its bounds and adds it. Of two of a working set, as a point of the curve and a level,
-// or a level that was measured again, the undisturbed one counts, unless the other refutes it.
+// or a level that was measured again, one counts.
 func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
-	at := c.bandwidthAt(e.Level, e.Pattern, e.Threads, e.WorkingSetBytes)
-	if at >= 0 {
-		old := c.Device.Bandwidth[at]
-		was, is := hasAny(old.Warnings, disturbances...), hasAny(m.Warnings, disturbances...)
-		calm, other, codes := e, old, old.Warnings
-		if is {
-			calm, other, codes = old, e, m.Warnings
-		}
-		if was == is || is != refutes(other.GBps.Best, codes, calm.GBps.Best) {
-			return
-		}
-	}
-	if at < 0 {
-		at = len(c.Device.Bandwidth)
-		c.Device.Bandwidth = append(c.Device.Bandwidth, e)
-	}
 	port := c.Runner.Backend.Limit(schema.FP64, Place{Threads: e.Threads}).BytesPerCycle * m.TopMHz / 1e3
 	if port > 0 && e.GBps.Best > boundTolerance*port {
 		m.warn(schema.Implausible, "%.1f GB/s are above the %.1f of the L1 ports at %.0f MHz", e.GBps.Best, port, m.TopMHz)
 	}
+	e.Warnings = m.Warnings
+	at := c.bandwidthAt(e.Level, e.Pattern, e.Threads, e.WorkingSetBytes)
+	switch {
+	case at < 0:
+		at = len(c.Device.Bandwidth)
+		c.Device.Bandwidth = append(c.Device.Bandwidth, e)
+	case !supersedes(e, c.Device.Bandwidth[at]):
+		return
+	}
 	e.Warnings = c.warnAnew("bandwidth", at, m.Warnings, m.Notes)
 	c.Device.Bandwidth[at] = e
+}
+
+// supersedes says which of two entries of a working set counts: the undisturbed one, unless the other refutes it; of two
+// disturbed ones the better, as what disturbs takes away; of two others the first.
+func supersedes(e, old schema.Bandwidth) bool {
+	switch was, is := hasAny(old.Warnings, disturbances...), hasAny(e.Warnings, disturbances...); {
+	case was && is:
+		return e.Better(&old)
+	case was:
+		return !refutes(old.GBps.Best, old.Warnings, e.GBps.Best)
+	case is:
+		return refutes(e.GBps.Best, e.Warnings, old.GBps.Best)
+	}
+	return false
 }
 
 // flagCached flags what is faster than the plateau of its level: a part of it came from a cache nearer to the core, as

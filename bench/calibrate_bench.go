@@ -69,11 +69,17 @@ func (c *Calibrator) needsCurve(pattern Pattern) bool {
 	return slices.ContainsFunc(c.workingSets(pattern), func(bytes int64) bool { return bytes > private })
 }
 
-// streams are the kernels of bandwidth that the device has.
-func (c *Calibrator) streams() []Stream {
+// streams are the kernels of bandwidth that the device has, and that can run in a level: where it is hardly larger than
+// the one before, there is none.
+func (c *Calibrator) streams(level schema.Level) []Stream {
+	arrays, _, err := c.levelArrays(level, c.all())
+	if level != c.levels.outer && err != nil {
+		return nil
+	}
 	kernels := c.Runner.Backend.Kernels()
 	return slices.DeleteFunc(slices.Clone(Streams), func(s Stream) bool {
-		return !slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.Chain == "stream_"+s.Name })
+		return !slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.Chain == "stream_"+s.Name }) ||
+			!c.livesIn(level, s, arrays, c.all())
 	})
 }
 
@@ -87,7 +93,11 @@ func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale
 			continue
 		}
 		seen[level] = true
-		if err := c.measureLevel(ctx, level, c.all(), c.streams(), scale); err != nil {
+		kernels := c.streams(level)
+		if len(kernels) == 0 {
+			continue
+		}
+		if err := c.measureLevel(ctx, level, c.all(), kernels, scale); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", level, err))
 		}
 		if ctx.Err() != nil {

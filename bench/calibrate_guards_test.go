@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"hwcal/schema"
 )
@@ -270,6 +272,51 @@ func TestCaseWithoutMemory(t *testing.T) {
 		if _, err := r.Measure(context.Background(), c); !errors.Is(err, want) || (f.opened == opened) != (want != nil) {
 			t.Errorf("%d bytes for %d: %v, %d opened", memory, c.Footprint(), err, f.opened-opened)
 		}
+	}
+}
+
+// An operation in a level that is hardly larger than the one before is measured without a ceiling: that is no failure.
+func TestBenchWithoutCeiling(t *testing.T) {
+	softmax, err := Lookup("softmax")
+	if err != nil {
+		t.Fatal(err)
+	}
+	softmax.Shapes = func(schema.Mode) []Shape { return []Shape{dims(softmax.Dims, 1, 2200, 128)} } // 2.2 MiB
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.DTypes = []schema.DType{schema.FP32}
+	c.Device.CPU.Caches[2].SizeBytes = 5 << 19 // of which two of 1 MiB are nearer
+	for _, s := range Streams {
+		f.kernels = append(f.kernels, KernelInfo{"stream_" + s.Name, schema.FP64, "fake"})
+	}
+	had := len(c.Device.Unavailable)
+	dev, _, err := c.Bench(context.Background(), softmax, nil)
+	if err != nil || len(dev.OperationProfiles) != 1 || dev.OperationProfiles[0].Traffic != nil {
+		t.Fatalf("%v, %+v", err, dev.OperationProfiles)
+	}
+	for _, u := range dev.Unavailable[had:] {
+		if !strings.HasPrefix(u.What, "summary.") {
+			t.Errorf("%+v", u)
+		}
+	}
+}
+
+// What is wrong when it is measured again says so.
+func TestMismatchOfRepetition(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	s := step{label: "what", cost: 1, run: func(context.Context, float64) error { return errors.Join(ErrUnsupported, ErrMismatch) }}
+	again := disturbedStep{s, disturbance{still: func() bool { return true }}}
+	c.deadline = f.now.Add(time.Hour)
+	if left := c.measureAgain(context.Background(), []disturbedStep{again}, 0, c.deadline); len(left) != 0 {
+		t.Errorf("%d are left", len(left))
+	}
+	s.run = func(context.Context, float64) error { return ErrBudget }
+	again.step = s
+	c.measureAgain(context.Background(), []disturbedStep{again}, 0, c.deadline)
+	last := c.Device.Unavailable[len(c.Device.Unavailable)-1]
+	if got := told(c); !slices.Equal(got, []string{"mismatch "}) || last.What != "what, again" {
+		t.Errorf("%v, %+v", got, last)
 	}
 }
 

@@ -262,7 +262,8 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 const repeatShare = 0.2
 
 // measureAgain repeats what the host disturbed, in turn, until it is time: a disturbance of seconds is over by then.
-// What is urgent comes first. A repetition that fails changes nothing. It returns what is still disturbed.
+// What is urgent comes first. A repetition for which there is no time or memory changes nothing, any other that fails is
+// recorded. It returns what is still disturbed.
 func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int, until time.Time) []disturbedStep {
 	turn := func(s disturbedStep) int {
 		if s.urgent {
@@ -290,10 +291,21 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
-		_ = s.attempt(ctx, scale)
+		err := s.attempt(ctx, scale)
+		if ctx.Err() == nil && (errors.Is(err, ErrMismatch) || !hasError(err, ErrBudget, ErrMemory, ErrUnsupported)) {
+			c.record(s.label+", again", err)
+		}
+		if errors.Is(err, ErrLost) {
+			return nil
+		}
 		again = c.appendDisturbed(again, s.step)
 	}
 	return append(late, again...)
+}
+
+// hasError tells whether an error is, or joins, one of some.
+func hasError(err error, some ...error) bool {
+	return slices.ContainsFunc(some, func(one error) bool { return errors.Is(err, one) })
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step

@@ -44,7 +44,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Of two bandwidths of a working set the undisturbed one counts, unless the other is faster.
+// Of two bandwidths of a working set the undisturbed one counts, unless the other is faster; of two disturbed ones
+// the faster, of workers that were together if it may be.
 func TestBandwidthTwice(t *testing.T) {
 	calm, noisy, apart := []schema.Code(nil), []schema.Code{schema.NoisyHost}, []schema.Code{schema.WorkersApart}
 	for _, c := range []struct {
@@ -54,7 +55,10 @@ func TestBandwidthTwice(t *testing.T) {
 		want          float64
 	}{
 		{"both calm", calm, calm, [2]float64{10, 11}, 10},
-		{"both noisy", noisy, noisy, [2]float64{10, 11}, 10},
+		{"both noisy", noisy, noisy, [2]float64{10, 11}, 11},
+		{"noisy twice, then slower", noisy, noisy, [2]float64{10, 9}, 10},
+		{"apart, then noisy", apart, noisy, [2]float64{10, 5}, 5},
+		{"noisy, then apart", noisy, apart, [2]float64{5, 10}, 5},
 		{"calm after noisy", noisy, calm, [2]float64{10, 11}, 11},
 		{"a little slower", noisy, calm, [2]float64{10, 9.9}, 9.9},
 		{"refuted before", noisy, calm, [2]float64{10, 9}, 10},

@@ -46,6 +46,9 @@ func (r *Runner) layoutsOf(cases []Case) int {
 // layouts binds the sides of a pair in each of its layouts. What was opened is to be closed even after
 // an error.
 func (r *Runner) layouts(bind func(ws []Workspace) ([2]side, error), cases ...Case) (ls layouts, err error) {
+	if err := r.fits(cases...); err != nil {
+		return nil, err
+	}
 	for range r.layoutsOf(cases) {
 		ls = append(ls, layout{})
 		l := &ls[len(ls)-1]

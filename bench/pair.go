@@ -175,19 +175,24 @@ func (r *Runner) CompareImplementations(ctx context.Context, a, b Case) (Compari
 	if err != nil {
 		return Comparison{}, err
 	}
+	out := Comparison{Implementation: ls[0].sides[1].implementation()}
 	n := 1
 	for i, s := range ls[0].sides {
-		iterations, err := r.iterations(ls[0].ws[i], s.kernels(), 0, r.Settings.PairSample)
+		worst, took, err := verifySides(ls[0].ws[i], cases[i], []side{s})
 		if err != nil {
-			return Comparison{}, err
+			return out, err
+		}
+		out.MaxAbsError = max(out.MaxAbsError, worst)
+		iterations, err := r.iterations(ls[0].ws[i], s.kernels(), took[0], r.Settings.PairSample)
+		if err != nil {
+			return out, err
 		}
 		n = max(n, iterations)
 	}
 	blocks, err := newBlocks(ls, a, [2]int{n, n}, n)
 	if err != nil {
-		return Comparison{}, err
+		return out, err
 	}
-	out := Comparison{Implementation: ls[0].sides[1].implementation()}
 	err = r.decide(ctx, a.Place, blocks, r.Settings.PairBudget, &out)
 	return out, err
 }

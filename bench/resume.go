@@ -26,7 +26,7 @@ var ErrResume = errors.New("cannot be resumed")
 func (c *Calibrator) interrupt(left []step) {
 	state := &schema.Resume{
 		DTypes: c.Options.DTypes, Threads: c.Options.Threads, Patterns: names(c.Options.Patterns), Plan: c.planSum,
-		Spent: c.Runner.Now().Sub(c.begin).Seconds(), FlatFrom: c.levels.flatFrom, FlatGBps: c.levels.flatGBps,
+		Spent: c.Runner.Now().Sub(c.begin).Seconds(), FlatFrom: c.levels.flatFrom,
 		Warnings: len(c.warnings), Unavailable: len(c.Device.Unavailable),
 	}
 	for _, s := range left {
@@ -88,7 +88,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	if err := c.takeComparisons(); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrResume, err)
 	}
-	c.levels.flatFrom, c.levels.flatGBps = state.FlatFrom, state.FlatGBps
+	c.levels.flatFrom = state.FlatFrom
 	c.begin = c.begin.Add(-time.Duration(state.Spent * float64(time.Second)))
 	again := c.earlierDisturbed(steps)
 	return slices.DeleteFunc(steps, func(s step) bool { return !left[s.label] }), again, nil

@@ -63,14 +63,30 @@ func (r *Runner) together(ctx context.Context, p Place) {
 
 // open prepares the tensors of a case if there is memory for them.
 func (r *Runner) open(c Case) (Workspace, error) {
-	if need := c.Footprint(); r.Memory > 0 && need > r.Memory {
-		what := c.Chain.String()
-		if c.Parts != nil {
-			what = fmt.Sprintf("a network of %d operations", len(c.Chain))
-		}
-		return nil, fmt.Errorf("bench: %s in %s needs %d bytes, of which %d may be taken: %w", what, c.DType, need, r.Memory, ErrMemory)
+	if err := r.fits(c); err != nil {
+		return nil, err
 	}
 	return r.Backend.Open(c)
+}
+
+// fits says whether there is memory for some cases of the same chain at once.
+func (r *Runner) fits(cases ...Case) error {
+	need := int64(0)
+	for _, c := range cases {
+		need += c.Footprint()
+	}
+	if r.Memory == 0 || need <= r.Memory {
+		return nil
+	}
+	c := cases[0]
+	what := c.Chain.String()
+	if c.Parts != nil {
+		what = fmt.Sprintf("a network of %d operations", len(c.Chain))
+	}
+	if len(cases) > 1 {
+		what += " by two implementations"
+	}
+	return fmt.Errorf("bench: %s in %s needs %d bytes, of which %d may be taken: %w", what, c.DType, need, r.Memory, ErrMemory)
 }
 
 // Footprint is what the tensors of a case take, in bytes.

@@ -25,8 +25,10 @@ func (c *Calibrator) finish() {
 				"measured %.1f %s, above the %.1f computed from %s: its assumptions do not hold", got, unit, theory.Value, theory.Source)
 		}
 	}
-	for d, theory := range dev.Theoretical.PeakGFLOPS {
-		above("peak_gflops/"+string(d), dev.Summary.PeakGFLOPS[d], "GFLOPS", theory)
+	for _, d := range schema.DTypes() {
+		if theory, known := dev.Theoretical.PeakGFLOPS[d]; known {
+			above("peak_gflops/"+string(d), dev.Summary.PeakGFLOPS[d], "GFLOPS", theory)
+		}
 	}
 	if theory := dev.Theoretical.BandwidthGBps; theory != nil {
 		above("bandwidth_gbps", dev.Summary.BandwidthGBps, "GB/s", *theory)

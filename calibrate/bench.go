@@ -197,7 +197,7 @@ func (b *benchRun) settings() bench.Settings {
 }
 
 func (b *benchRun) runner() bench.Runner {
-	return bench.Runner{Backend: b.backend, Settings: b.settings(), Now: time.Now, Memory: b.memory}
+	return bench.Runner{Backend: b.backend, Settings: b.settings(), Now: time.Now, Memory: max(1, b.memory/2)}
 }
 
 // cases are those of the shapes and types. One that fails costs none of the others.
@@ -357,6 +357,7 @@ func (b *benchRun) compare(units map[schema.DType][]string) error {
 				row := &b.rows[i]
 				if row.Implementation == cmp.Implementation && row.DType == c.DType && row.Shape == s.String() {
 					row.Against, row.Speedup, row.Low, row.High = units[0], cmp.Speedup, cmp.Low, cmp.High
+					row.warn(cmp.Warnings, cmp.Notes)
 				}
 			}
 		}

@@ -50,6 +50,15 @@ type benchRow struct {
 	Notes    []string      `json:"notes"`
 }
 
+// warn adds what a measurement met to what the row has met.
+func (r *benchRow) warn(codes []schema.Code, notes []string) {
+	for i, code := range codes {
+		if !slices.Contains(r.Warnings, code) {
+			r.Warnings, r.Notes = append(r.Warnings, code), append(r.Notes, notes[i])
+		}
+	}
+}
+
 // classes of the share of the ceiling.
 var classes = []struct {
 	name  string

@@ -51,8 +51,8 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// calibrateProcess starts calibrate as a process of its own, in the folder.
-func calibrateProcess(t *testing.T, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
+// calibrateCommand is calibrate as a process of its own, in the folder.
+func calibrateCommand(t *testing.T, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	file, err := os.Executable()
 	if err != nil {
@@ -60,10 +60,17 @@ func calibrateProcess(t *testing.T, dir string, args ...string) (*exec.Cmd, *str
 	}
 	var stderr strings.Builder
 	cmd := &exec.Cmd{Path: file, Args: append([]string{"calibrate"}, args...), Dir: dir, Env: os.Environ(), Stderr: &stderr}
+	return cmd, &stderr
+}
+
+// calibrateProcess starts it.
+func calibrateProcess(t *testing.T, dir string, args ...string) (*exec.Cmd, *strings.Builder) {
+	t.Helper()
+	cmd, stderr := calibrateCommand(t, dir, args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, &stderr
+	return cmd, stderr
 }
 
 // TestInterruptAndResume: a full run that is interrupted leaves a valid profile beside
@@ -130,5 +137,53 @@ func TestInterruptAndResume(t *testing.T) {
 	}
 	if d := p.Devices[0]; d.Resume != nil || left(p) != 0 || len(d.Compute) < len(twice.Devices[0].Compute) {
 		t.Errorf("resume %v, %d steps left, %d entries", d.Resume, left(p), len(d.Compute))
+	}
+}
+
+// TestInterruptedName: what an interrupted run leaves replaces nothing but what it resumed.
+func TestInterruptedName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	name := func(want, output, resumed string) {
+		t.Helper()
+		if got := interruptedName(output, "machine.json", resumed); got != want {
+			t.Errorf("%s, resuming %q: %s, want %s", output, resumed, got, want)
+		}
+	}
+	name("p.interrupted.json", "p.json", "")
+	name("machine.interrupted.json", "-", "")
+	name("machine.interrupted.json", os.DevNull, "")
+	for _, file := range []string{"p.interrupted.json", "p.interrupted-2.json"} {
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name("p.interrupted-3.json", "p.json", "")
+	name("p.interrupted-3.json", "p.json", "other.json")
+	name("p.interrupted.json", "p.json", "./p.interrupted.json")
+	name("p.interrupted-2.json", "p.json", "p.interrupted-2.json")
+}
+
+// TestReaderGone: the profile is kept where nobody reads the pipe any more that it is written to.
+func TestReaderGone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no such pipes")
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Close()
+	defer write.Close()
+	dir := t.TempDir()
+	cmd, stderr := calibrateCommand(t, dir, "run", "--device", "cpu", "--dtype", "fp64", "--threads", "1", "--fusion-patterns", "none", "--budget", "1ms", "-o", "-")
+	cmd.Stdout = write
+	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+	_ = cmd.Run()
+	_, file, found := strings.Cut(strings.TrimSuffix(strings.TrimSpace(stderr.String()), " instead"), "the profile is in ")
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !found {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if findings, err := profiles.ValidateFile(file); err != nil || len(findings) > 0 {
+		t.Errorf("%v %v", findings, err)
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 )
-
-// version is set by the linker.
-var version = "0.1.0"
 
 func main() { os.Exit(calibrate(os.Args, os.Stdout, os.Stderr)) }
 
@@ -42,7 +40,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:                 "calibrate",
 		Usage:                "measure what this machine can really do",
-		Version:              version,
+		Version:              cmp.Or(version, unreleased),
 		Writer:               stdout,
 		ErrWriter:            stderr,
 		OnUsageError:         usage,

@@ -66,7 +66,7 @@ func measure(ctx context.Context, dev *schema.Device, o bench.Options) ([]schema
 		return nil, unmeasured{err}
 	}
 	if p, is := backend.(preparer); is {
-		if err := p.Prepare(o.DTypes); err != nil {
+		if err := p.Prepare(ctx.Done(), o.DTypes); err != nil {
 			return nil, err
 		}
 	}
@@ -84,9 +84,10 @@ func measure(ctx context.Context, dev *schema.Device, o bench.Options) ([]schema
 	return warnings, err
 }
 
-// preparer is a backend that has something to do before its budget begins.
+// preparer is a backend that has something to do before its budget begins, and may leave the rest of it out once done
+// is closed.
 type preparer interface {
-	Prepare(dtypes []schema.DType) error
+	Prepare(done <-chan struct{}, dtypes []schema.DType) error
 }
 
 // supported keeps the dtypes in which the backend multiplies matrices and records

@@ -83,12 +83,27 @@ func earlier(old *schema.Profile, device int) *bench.Earlier {
 }
 
 // interruptedName is where an interrupted run leaves what it has: never in place of a
-// whole profile, nor beside a device or a pipe.
-func interruptedName(output, standard string) string {
+// whole profile, nor beside a device or a pipe, nor in place of what a run left that this one does not resume.
+func interruptedName(output, standard, resumed string) string {
 	if info, err := os.Stat(output); profiles.IsStdout(output) || err == nil && !info.Mode().IsRegular() {
 		output = standard
 	}
-	return stem(output) + ".interrupted.json"
+	name := stem(output) + ".interrupted.json"
+	for n := 2; exists(name) && !sameFile(name, resumed); n++ {
+		name = fmt.Sprintf("%s.interrupted-%d.json", stem(output), n)
+	}
+	return name
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, failed := os.Stat(b)
+	return err == nil && failed == nil && os.SameFile(one, other)
 }
 
 // keepInterrupted writes what was measured and says how to go on.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -29,15 +31,15 @@ func runCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "fusion-patterns", Value: cli.NewStringSlice("all"), Usage: "all, none, " + strings.Join(bench.FusionGroups, ", ") + " or `NAME`s"},
 			&cli.StringFlag{Name: "shapes", Usage: "`FILE` of shapes by fusion pattern, in place of the mode's; patterns that neither it nor --fusion-patterns names are left out"},
 			&cli.StringSliceFlag{Name: "dtype", DefaultText: "all that the device supports", Usage: "`DTYPE`s to measure in"},
-			&cli.IntFlag{Name: "threads", DefaultText: "all that affinity and cgroup allow", Usage: "`N` threads"},
+			&cli.IntFlag{Name: "threads", DefaultText: "all that affinity and cgroup allow", Usage: "`N` threads of the CPU"},
 			&cli.StringFlag{Name: "hardware", Usage: "`NAME` instead of the detected one"},
-			&cli.Float64Flag{Name: "peak-gflops", DefaultText: "detected", Usage: "theoretical fp32 peak in GFLOPS, where it cannot be detected"},
-			&cli.Float64Flag{Name: "peak-bandwidth", DefaultText: "detected", Usage: "theoretical memory bandwidth in GB/s, where it cannot be detected"},
+			&cli.Float64Flag{Name: "peak-gflops", DefaultText: "detected", Usage: "theoretical fp32 peak of the CPU in GFLOPS, where none or a wrong one is detected"},
+			&cli.Float64Flag{Name: "peak-bandwidth", DefaultText: "detected", Usage: "theoretical memory bandwidth of the CPU in GB/s, where none or a wrong one is detected"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "<hardware>.json", Usage: "`FILE` to write; - is standard output"},
 			&cli.DurationFlag{Name: "budget", DefaultText: "26s quick, 114s, 14m50s full", Usage: "time for each device"},
 			&cli.StringFlag{Name: "resume", Usage: "interrupted profile, a `FILE`, that a --full run with the same flags continues"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
-			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or inconclusive"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or the verdict of a pair inconclusive"},
 			&cli.BoolFlag{Name: "no-progress", Usage: "draw no progress bar"},
 		},
 		Action: runAction,
@@ -53,6 +55,9 @@ var budgets = map[schema.Mode]time.Duration{
 
 func runAction(c *cli.Context) error {
 	begin := time.Now()
+	if begin.Before(profiles.FirstDate) {
+		return fmt.Errorf("the clock says %s: set it, as a profile carries its date", begin.Format(time.DateTime))
+	}
 	o, err := runOptions(c)
 	if err != nil {
 		return err
@@ -67,6 +72,9 @@ func runAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := ofCPU(c, devices, "threads", "peak-gflops", "peak-bandwidth"); err != nil {
+		return err
+	}
 	name := strings.TrimSpace(c.String("hardware"))
 	if name == "" {
 		name = hwdetect.HardwareName(devices)
@@ -79,13 +87,16 @@ func runAction(c *cli.Context) error {
 	if err := profiles.Writable(output); err != nil {
 		return err
 	}
+	// Who reads the profile, the table or the progress may be gone long before all is measured, and that shall
+	// be an error of what is written to it, not the end of what was measured.
+	signal.Ignore(syscall.SIGPIPE)
 	if check := capped(); check != nil {
 		machine.Host.Preflight = append(machine.Host.Preflight, *check)
 	}
 	p := &schema.Profile{
 		Schema: schema.ID, SchemaVersion: schema.Version,
 		Metadata: schema.Metadata{
-			HardwareName: name, CalibrationDate: begin.UTC().Truncate(time.Second), ToolVersion: version,
+			HardwareName: name, CalibrationDate: begin.UTC().Truncate(time.Second), ToolVersion: toolVersion(),
 			Mode: o.Mode, Seed: o.Seed, Fingerprint: schema.Fingerprint(devices),
 		},
 		Host: machine.Host, Devices: devices, Warnings: []schema.Warning{},
@@ -115,9 +126,22 @@ func runAction(c *cli.Context) error {
 	p.Metadata.PeakMemoryBytes = peakMemory()
 	p.Metadata.DurationSeconds += time.Since(begin).Seconds()
 	if interrupted {
-		return errors.Join(err, keepInterrupted(p, interruptedName(output, standard)))
+		return errors.Join(err, keepInterrupted(p, interruptedName(output, standard, c.String("resume"))))
 	}
 	return finish(c, p, output)
+}
+
+// ofCPU refuses flags that tell something of the CPU where it is not measured.
+func ofCPU(c *cli.Context, devices []schema.Device, flags ...string) error {
+	if slices.ContainsFunc(devices, func(d schema.Device) bool { return d.Kind == schema.CPU }) {
+		return nil
+	}
+	for _, name := range flags {
+		if c.IsSet(name) {
+			return usagef("--%s is of the CPU, which --device %s leaves out", name, c.String("device"))
+		}
+	}
+	return nil
 }
 
 // capped says that the kernels are not the best that the CPU has, which nothing else in a profile does; nil if they are.
@@ -252,7 +276,8 @@ func rescue(p *schema.Profile, cause error) error {
 	return fmt.Errorf("%w; the profile is in %s instead", cause, file)
 }
 
-// strict finds implausible and inconclusive results.
+// strict finds implausible results and inconclusive pairs. Where a crossover is inconclusive its verdict changes, and a
+// control that fails makes all pairs inconclusive.
 func strict(p *schema.Profile) error {
 	var bad []string
 	for _, w := range p.Warnings {

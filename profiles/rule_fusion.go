@@ -26,14 +26,18 @@ func checkFusionGFLOPS(c *checker) {
 	}
 }
 
-// checkFusionSamples: samples per second are batch / latency, of networks alone, and on both sides or on none.
+// checkFusionSamples: samples per second are batch / latency, of networks, and of these on both sides.
 func checkFusionSamples(c *checker) {
 	for path, f := range c.fusions() {
-		if f.UnfusedSamplesPerSecond == 0 && f.FusedSamplesPerSecond == 0 {
-			continue
-		}
-		if f.Group != network {
+		none := f.UnfusedSamplesPerSecond == 0 && f.FusedSamplesPerSecond == 0
+		switch {
+		case f.Group != network && !none:
 			c.fail(path+"/group", "samples per second of what is no network", quote(f.Group), network)
+			continue
+		case f.Group == network && none:
+			c.fail(path, "samples per second of a network are missing", "", "unfused_samples_per_second and fused_samples_per_second")
+			continue
+		case f.Group != network:
 			continue
 		}
 		batch := float64(f.ExtraParams["batch"])
@@ -47,6 +51,30 @@ func checkFusionSamples(c *checker) {
 			}
 		}
 	}
+}
+
+// checkFusionParts: the chains that the fused side executes are the operations of the pair, in their order.
+func checkFusionParts(c *checker) {
+	for path, f := range c.fusions() {
+		if len(f.Parts) == 0 {
+			continue
+		}
+		got := strings.Split(strings.Join(f.Parts, "+"), "+")
+		for i := range max(len(got), len(f.Operators)) {
+			if part, operator := nth(got, i), nth(f.Operators, i); part != operator {
+				c.fail(path+"/parts", fmt.Sprintf("operation %d of the parts is not that of the operators", i+1), part, operator)
+				break
+			}
+		}
+	}
+}
+
+// nth is one of some names in quotes, or none behind the last.
+func nth(names []string, i int) string {
+	if i < len(names) {
+		return quote(names[i])
+	}
+	return "none"
 }
 
 // checkFusionSpeedup: the speedup lies in its interval, and is the ratio of the latencies, which are those of the

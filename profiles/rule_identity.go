@@ -66,6 +66,9 @@ func checkFingerprint(c *checker) {
 	}
 }
 
+// FirstDate is before any profile.
+var FirstDate = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // checkDate: a date before the tool existed, or in the future, comes from a
 // clock that was not set; a day is left for time zones.
 func checkDate(c *checker) {
@@ -73,10 +76,9 @@ func checkDate(c *checker) {
 		path    = "/metadata/calibration_date"
 		longest = 7 * 24 * time.Hour
 	)
-	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	date := c.Metadata.CalibrationDate
-	if date.Before(first) {
-		c.fail(path, "date before 2020", date.Format(time.RFC3339), "not before "+first.Format(time.RFC3339))
+	if date.Before(FirstDate) {
+		c.fail(path, "date before 2020", date.Format(time.RFC3339), "not before "+FirstDate.Format(time.RFC3339))
 	}
 	if last := c.now.Add(24 * time.Hour); date.After(last) {
 		c.fail(path, "date more than a day in the future", date.Format(time.RFC3339),

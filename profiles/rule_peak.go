@@ -43,25 +43,29 @@ func indexPeaks(p *schema.Profile) peakIndex {
 	return ix
 }
 
-// checkEfficiency: efficiency = best gflops / register peak, and above 1 it is
-// flagged, never clamped: clamping hides the fault.
+// checkEfficiency: efficiency = best gflops / register peak, wherever there are both, and above 1 it is
+// flagged, never clamped: clamping hides the fault. The register peaks themselves need none.
 func checkEfficiency(c *checker) {
 	for at, d := range c.eachDevice() {
 		for path, e := range computes(at, d) {
-			if e.Efficiency == 0 {
-				continue
+			peak, want := c.peaks[peakKey{d, e.DType, e.Threads, e.CoreClass}], 0.0
+			if e.GFLOPS != nil && peak > 0 {
+				want = e.WithoutPadding(e.GFLOPS.Best) / peak
 			}
-			if e.GFLOPS == nil {
+			switch {
+			case e.Efficiency == 0:
+				if want > 0 && e.Operation != peakFMA {
+					c.fail(path, "efficiency is missing beside a register peak", "", "efficiency of "+number(want))
+				}
+				continue
+			case e.GFLOPS == nil:
 				c.fail(path+"/efficiency", "efficiency of an operation without gflops", number(e.Efficiency), "none")
 				continue
-			}
-			peak := c.peaks[peakKey{d, e.DType, e.Threads, e.CoreClass}]
-			if peak == 0 {
+			case peak == 0:
 				c.fail(path+"/efficiency", "efficiency without a register peak", number(e.Efficiency),
 					fmt.Sprintf("a %s entry for %s", peakFMA, coordinates(e.DType, e.Threads, e.CoreClass)))
 				continue
-			}
-			if want := e.WithoutPadding(e.GFLOPS.Best) / peak; !near(e.Efficiency, want) {
+			case !near(e.Efficiency, want):
 				c.differ(path+"/efficiency", e.Efficiency, want, "efficiency = gflops.best / register peak of "+number(peak))
 			}
 			if e.Efficiency > 1+rounding && !c.warned(path, e.Warnings, schema.AbovePeak, schema.Implausible) {

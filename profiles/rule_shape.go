@@ -27,6 +27,9 @@ func checkShapes(c *checker) {
 			c.fail(path+"/input_shape", "input_shape is not the shape "+quote(words), got, want)
 			return
 		}
+		if named != nil && len(named) < len(dims) {
+			c.fail(path+"/extra_params", "fewer extra_params than dimensions of the shape "+quote(words), strconv.Itoa(len(named)), strconv.Itoa(len(dims)))
+		}
 		for i, name := range dims {
 			if n, have := named[name]; have && n != numbers[i] {
 				c.fail(path+"/extra_params/"+name, "extra_params are not those of the shape "+quote(words), fmt.Sprint(n), values[i])

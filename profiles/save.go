@@ -75,18 +75,24 @@ func writeFile(path string, data []byte) error {
 		return writeStraight(path, data)
 	default:
 		perm = info.Mode().Perm()
-		// Renaming asks only for the folder's permission; ask for the file's too.
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
+		if err := mayWrite(path); err != nil {
 			return err
 		}
-		f.Close()
 	}
 	target, err := follow(path)
 	if err != nil {
 		return err
 	}
 	return replace(target, data, perm, info != nil)
+}
+
+// mayWrite asks for the permission of a file: renaming asks only for that of its folder.
+func mayWrite(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // IsStdout says whether Save writes to standard output under this name, so that nothing else
@@ -223,10 +229,16 @@ func Writable(path string) error {
 		}
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err != nil: // what follows says why, unless the file is still to be made
+	case info.IsDir():
 		return fmt.Errorf("write %s: is a directory", path)
-	} else if err == nil && !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil // a device or pipe
+	default:
+		if err := mayWrite(path); err != nil {
+			return fmt.Errorf("write %s: %w", path, cause(err))
+		}
 	}
 	target, err := follow(path)
 	if err != nil {

@@ -93,6 +93,7 @@ func TestSaveUnwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, Save(path, goldenProfile(t)), path, "permission denied")
+	wantError(t, Writable(path), path, "permission denied")
 	wantFile(t, path, "old")
 	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)

@@ -220,7 +220,8 @@ func TestMarshalHasNoNulls(t *testing.T) {
 	p.Warnings = nil
 	p.Devices[0].Compute[5].Warnings, p.Devices[0].FusionCrossovers[0].Points[1].Warnings = nil, nil
 	p.Devices[0].FusionProfiles[0].Warnings = nil
-	p.Devices[0].FusionProfiles[1].ExtraParams = nil
+	named := &p.Devices[0].FusionProfiles[1]
+	named.Shape, named.ExtraParams = "layer 7", nil
 	p.Devices[0].CPU.NUMANodes = nil
 	data, err := Marshal(p)
 	if err != nil {

@@ -39,6 +39,7 @@ var rules = []rule{
 	{"level-order", checkLevelOrder},
 	{"fusion-gflops", checkFusionGFLOPS},
 	{"fusion-samples", checkFusionSamples},
+	{"fusion-parts", checkFusionParts},
 	{"fusion-speedup", checkFusionSpeedup},
 	{"fusion-memory", checkFusionMemory},
 	{"fusion-improvement", checkFusionImprovement},

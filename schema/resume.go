@@ -9,7 +9,6 @@ type Resume struct {
 	Plan        string          `json:"plan" jsonschema:"pattern=^[0-9a-f]{64}$" jsonschema_description:"SHA-256 of the steps of the run and of the kernels of the device."`
 	Spent       float64         `json:"spent_seconds" jsonschema:"minimum=0" jsonschema_description:"What the device has taken of the budget so far, in seconds."`
 	FlatFrom    int64           `json:"flat_from_bytes,omitempty" jsonschema:"minimum=1" jsonschema_description:"Working set in bytes from which on the curve of bandwidth is flat; absent before it was measured."`
-	FlatGBps    float64         `json:"flat_gbps,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Rate of the flat part in GB/s (1e9 bytes per second)."`
 	Warnings    int             `json:"warnings" jsonschema:"minimum=0" jsonschema_description:"Number of the first warnings of the device that stem from steps; those behind them and those of compute are derived anew."`
 	Unavailable int             `json:"unavailable" jsonschema:"minimum=0" jsonschema_description:"Number of the first entries of unavailable that stem from steps; those behind them name the steps to come, and what the summary lacks."`
 	Compute     []ResumeSamples `json:"compute" jsonschema_description:"What later samples of the same case are pooled with: one entry for each of compute."`

@@ -12,8 +12,8 @@ import (
 
 // Prepare compiles all units in the types, on all CPUs, and loads them, as of PTX it is the driver that compiles: that
 // takes longer than many a measurement, and would be done one by one within the budget of a calibration. What it
-// leaves out is compiled when it is asked for.
-func (b *Backend) Prepare(dtypes []schema.DType) error {
+// leaves out, as it does once done is closed, is compiled when it is asked for.
+func (b *Backend) Prepare(done <-chan struct{}, dtypes []schema.DType) error {
 	p, err := newPrebuilt()
 	if err != nil {
 		return err
@@ -25,18 +25,32 @@ func (b *Backend) Prepare(dtypes []schema.DType) error {
 	images := make([]image, len(wanted))
 	var running sync.WaitGroup
 	slots := make(chan struct{}, runtime.NumCPU())
+	begun := 0
 	for i, u := range wanted {
 		slots <- struct{}{}
+		if closed(done) {
+			break
+		}
+		begun++
 		running.Go(func() {
 			images[i] = b.compile(u)
 			<-slots
 		})
 	}
 	running.Wait()
-	for i, u := range wanted {
+	for i, u := range wanted[:begun] {
 		b.load(u, images[i])
 	}
 	return nil
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // units are those that the archive has for a device, as it has all that there are.

@@ -44,8 +44,13 @@ func (*counting) Function(Module, string) (Function, error) { return 1, nil }
 func TestPrepare(t *testing.T) {
 	c := &counting{}
 	b := &Backend{context: c, compiler: c, capability: Capability{8, 0}, modules: map[Unit]loaded{}}
+	done := make(chan struct{})
+	close(done)
+	if err := b.Prepare(done, []schema.DType{schema.BF16}); err != nil || len(c.compiled) != 0 {
+		t.Errorf("interrupted, %d units were compiled: %v", len(c.compiled), err)
+	}
 	for range 2 {
-		if err := b.Prepare([]schema.DType{schema.BF16}); err != nil {
+		if err := b.Prepare(nil, []schema.DType{schema.BF16}); err != nil {
 			t.Fatal(err)
 		}
 	}
