@@ -89,3 +89,44 @@ func TestDevicePeakOutlastsStart(t *testing.T) {
 		}
 	}
 }
+
+// A GPU of which nothing runs near its highest clock says so once.
+func TestHeldClock(t *testing.T) {
+	for rated, want := range map[float64][]string{3000: nil, 3900: nil, 4100: {"throttled /gpu/sm_max_mhz"}} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		fakeGPU(c)
+		c.Device.GPU.SMMaxMHz = rated
+		c.Device.Compute = []schema.Compute{{EffectiveClockMHz: 1500}, {EffectiveClockMHz: 3000}}
+		c.flagHeldClock()
+		if got := told(c); !slices.Equal(got, want) {
+			t.Errorf("3000 of %g MHz: %v, want %v", rated, got, want)
+		}
+	}
+}
+
+// Where a meter counts, but no case ran long enough for it, the profile says so.
+func TestEnergyOfNothing(t *testing.T) {
+	for _, meters := range [][]schema.PowerMeter{nil, {{Name: "GPU", Readable: true}}} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.Device.Power.Meters = meters
+		says := func() bool {
+			had := len(c.Device.Unavailable)
+			c.missing()
+			return slices.ContainsFunc(c.Device.Unavailable[had:], func(u schema.Unavailable) bool { return u.What == "energy" })
+		}
+		if got := says(); got != (meters != nil) {
+			t.Errorf("%v: energy unavailable %t", meters, got)
+		}
+		c.Device.OperationProfiles = []schema.Compute{{Energy: &schema.Energy{}}}
+		if says() {
+			t.Errorf("%v: energy of an operation is unavailable", meters)
+		}
+	}
+}
+
+// No kernel of a device adds in fp16.
+func TestPrecisionOfDevice(t *testing.T) {
+	if device, cpu := precisionOf(schema.FP16, Place{}), precisionOf(schema.FP16, Place{Threads: 1}); device.Short != 0 || !(cpu.Short > 0) {
+		t.Errorf("of a device %+v, of a CPU %+v", device, cpu)
+	}
+}

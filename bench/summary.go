@@ -30,8 +30,27 @@ func (c *Calibrator) finish() {
 			above("peak_gflops/"+string(d), dev.Summary.PeakGFLOPS[d], "GFLOPS", theory)
 		}
 	}
+	c.flagHeldClock()
 	if theory := dev.Theoretical.BandwidthGBps; theory != nil {
 		above("bandwidth_gbps", dev.Summary.BandwidthGBps, "GB/s", *theory)
+	}
+}
+
+// heldClock is the share of its highest clock below which a device is held down by somebody, if not a single case ran above
+// it: not by its power limit, which light cases do not reach.
+const heldClock = 0.75
+
+// flagHeldClock says so of a GPU: all that was measured is of that clock.
+func (c *Calibrator) flagHeldClock() {
+	if c.Device.GPU == nil {
+		return
+	}
+	top := 0.0
+	for _, e := range c.Device.Compute {
+		top = max(top, e.EffectiveClockMHz)
+	}
+	if rated := c.Device.GPU.SMMaxMHz; top > 0 && top < heldClock*rated {
+		c.warn(schema.Throttled, "/gpu/sm_max_mhz", "nothing ran above %.0f MHz, of %.0f: the clock is limited, and all figures are of the lower one", top, rated)
 	}
 }
 
@@ -87,6 +106,13 @@ func best(entries []schema.Compute, operation string, threads int) map[schema.DT
 // missing records which figures of the summary there are none of, each with the
 // reason that stands beside it.
 func (c *Calibrator) missing() {
+	counted := slices.ContainsFunc(c.Device.Power.Meters, schema.PowerMeter.Counted)
+	has := func(e schema.Compute) bool { return e.Energy != nil }
+	if counted && !slices.ContainsFunc(slices.Concat(c.Device.Compute, c.Device.OperationProfiles), has) {
+		c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{
+			What: "energy", Reason: "no case ran for as long as the meter needs to tell its energy",
+		})
+	}
 	say := func(what string, absent bool) {
 		if absent {
 			c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{

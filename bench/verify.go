@@ -29,8 +29,8 @@ const verifyElems = 1 << 14
 const verifyRun, verifyPlaces = 16, 4
 
 // precisionOf the accumulation: fp64 for fp64, exact for int8, fp32 for all else; on a whole
-// device, whose tensor cores multiply the narrow types, it is cut off instead of rounded. In fp16
-// vector units add in fp16; kernels may let them do so for shortSum products. Narrow numbers are
+// device, whose tensor cores multiply the narrow types, it is cut off instead of rounded. The vector units
+// of a CPU add fp16 in fp16; kernels may let them do so for shortSum products. Narrow numbers are
 // rounded to their type when they are stored.
 func precisionOf(d schema.DType, on Place) ref.Precision {
 	narrow := schema.FP32.UnitRoundoff()
@@ -46,9 +46,12 @@ func precisionOf(d schema.DType, on Place) ref.Precision {
 		// A result may be kept in fp32: the product that reads it drops the low bits.
 		return ref.Precision{U: cutOff, Stored: ref.Rounding{U: 2 * schema.TF32.UnitRoundoff(), Tiny: tinyBF16}}
 	case schema.FP16:
-		ku := shortSum * schema.FP16.UnitRoundoff()
-		return ref.Precision{U: narrow, Short: ku / (1 - ku), Tiny: tinyFP16,
-			Stored: ref.Rounding{U: schema.FP16.UnitRoundoff(), Tiny: tinyFP16}}
+		p := ref.Precision{U: narrow, Tiny: tinyFP16, Stored: ref.Rounding{U: schema.FP16.UnitRoundoff(), Tiny: tinyFP16}}
+		if on.Threads > 0 {
+			ku := shortSum * schema.FP16.UnitRoundoff()
+			p.Short = ku / (1 - ku)
+		}
+		return p
 	case schema.BF16:
 		return ref.Precision{U: narrow,
 			Stored: ref.Rounding{U: schema.BF16.UnitRoundoff(), Tiny: tinyBF16}}

@@ -2,6 +2,8 @@ package hwdetect
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"hwcal/schema"
 )
@@ -15,17 +17,23 @@ var coresPerSM = map[string]int{
 
 // tensorRates are dense FLOP per cycle and SM, on tensor cores except for fp32
 // (NVIDIA's V100, A100 and H100 architecture papers). Consumer chips of the same
-// generations differ by model, so they have no entry.
+// generations differ by model, so they have no entry; nor have H20 and H800, of which some units are slowed down.
 var tensorRates = map[string]map[schema.DType]int{
 	"7.0": {schema.FP64: 64, schema.FP32: 128, schema.FP16: 1024},
 	"8.0": {schema.FP64: 128, schema.FP32: 128, schema.TF32: 1024, schema.FP16: 2048, schema.BF16: 2048, schema.INT8: 4096},
 	"9.0": {schema.FP64: 256, schema.FP32: 256, schema.TF32: 2048, schema.FP16: 4096, schema.BF16: 4096, schema.FP8: 8192, schema.INT8: 8192},
 }
 
+// slowed are words of the names of devices that do not run at the rates of their generation.
+var slowed = []string{"H20", "H800"}
+
 // gpuPeaks computes FLOP per cycle x SMs x clock, and the memory bandwidth at
-// two transfers a clock.
-func gpuPeaks(g schema.GPUInfo) (t schema.Theoretical, missing []schema.Unavailable) {
+// two transfers a clock, of a device of that name.
+func gpuPeaks(name string, g schema.GPUInfo) (t schema.Theoretical, missing []schema.Unavailable) {
 	rates := tensorRates[g.ComputeCapability]
+	if slices.ContainsFunc(strings.Fields(name), func(word string) bool { return slices.Contains(slowed, word) }) {
+		rates = nil
+	}
 	if n := coresPerSM[g.ComputeCapability]; rates == nil && n > 0 {
 		rates = map[schema.DType]int{schema.FP32: 2 * n}
 	}

@@ -131,7 +131,7 @@ func (q query) describe(i int, dev nvml.Device, driver string) schema.Device {
 	}
 	d.Power = q.power(dev)
 	var peaksMissing []schema.Unavailable
-	d.Theoretical, peaksMissing = gpuPeaks(*g)
+	d.Theoretical, peaksMissing = gpuPeaks(d.Name, *g)
 	d.Unavailable = append(d.Unavailable, peaksMissing...)
 	return d
 }

@@ -131,10 +131,12 @@ func TestGPUPeaks(t *testing.T) {
 		{"H100 SXM at 1830 MHz", schema.GPUInfo{ComputeCapability: "9.0", SMs: 132, SMMaxMHz: 1830, MemoryMaxMHz: 2619, MemoryBusBits: 5120},
 			// 66.9 in fp64 and fp32 are of 1980 MHz
 			tflops{schema.FP64: 61.8, schema.FP32: 61.8, schema.TF32: 494.7, schema.FP16: 989.4, schema.BF16: 989.4, schema.FP8: 1978.9, schema.INT8: 1978.9}, 3352},
+		{"NVIDIA H20", schema.GPUInfo{ComputeCapability: "9.0", SMs: 78, SMMaxMHz: 1980, MemoryMaxMHz: 2619, MemoryBusBits: 6144},
+			tflops{schema.FP32: 39.5}, 4022},
 		{"RTX 4090", schema.GPUInfo{ComputeCapability: "8.9", SMs: 128, SMMaxMHz: 2520, MemoryMaxMHz: 10501, MemoryBusBits: 384},
 			tflops{schema.FP32: 82.6}, 1008},
 	} {
-		got, missing := gpuPeaks(c.gpu)
+		got, missing := gpuPeaks(c.name, c.gpu)
 		for _, d := range schema.DTypes() {
 			if x := got.PeakGFLOPS[d].Value / 1e3; x < 0.99*c.want[d] || x > 1.01*c.want[d] {
 				t.Errorf("%s: %s %.1f TFLOPS, want %v", c.name, d, x, c.want[d])
@@ -144,10 +146,10 @@ func TestGPUPeaks(t *testing.T) {
 			t.Errorf("%s: %.1f GB/s, want %v; missing %v", c.name, gbps, c.gbps, missing)
 		}
 	}
-	if got, _ := gpuPeaks(schema.GPUInfo{ComputeCapability: "3.5", SMs: 15, SMMaxMHz: 875}); got.PeakGFLOPS != nil {
+	if got, _ := gpuPeaks("old", schema.GPUInfo{ComputeCapability: "3.5", SMs: 15, SMMaxMHz: 875}); got.PeakGFLOPS != nil {
 		t.Errorf("unknown GPU: peaks %v", got.PeakGFLOPS)
 	}
-	if _, missing := gpuPeaks(schema.GPUInfo{ComputeCapability: "3.5"}); len(missing) != 2 {
+	if _, missing := gpuPeaks("old", schema.GPUInfo{ComputeCapability: "3.5"}); len(missing) != 2 {
 		t.Errorf("unknown GPU: missing %v", missing)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -22,9 +23,10 @@ type Backend struct {
 	lacking   map[string]string // why a library is not there
 	modules   map[Unit]loaded
 	events    []Event
-	awakeMHz  float64 // a device at work runs at this clock or above, unless it is limited
+	ratedMHz  float64 // the highest clock of the device
+	workedMHz float64 // the clock of what is watched; 0 before it was asked for
 	patience  int     // nanoseconds that a reading of the clock may take to settle
-	flushed   Address // twice the L2, to be written between cold runs; 0 until the first
+	flushed   Address // what is read between cold runs, twice the L2, and behind it the sums; 0 until the first
 	spinner   Address // result of the kernel that reads the clock; 0 until the first
 	laps      Address // what the SMs count while samples run; 0 until the first
 	lapped    bool    // since the settled clock was asked for
@@ -69,7 +71,7 @@ func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 		}
 		*a.value = v
 	}
-	b.l2, b.awakeMHz, b.patience = int64(l2), awakeShare*float64(kilohertz)/1e3, settleNanoseconds
+	b.l2, b.ratedMHz, b.patience = int64(l2), float64(kilohertz)/1e3, settleNanoseconds
 	return b, nil
 }
 
@@ -113,12 +115,23 @@ func (b *Backend) Close() error {
 	return errors.Join(append(errs, b.context.Close())...)
 }
 
-// Watch observes throttling, other processes and memory errors.
+// Watch observes throttling, other processes and memory errors. The driver still tells reasons for a low clock when
+// several cases have passed since: what ran at a high one was not held down.
 func (b *Backend) Watch(bench.Place) func() bench.Observation {
 	if b.watcher == nil {
 		return func() bench.Observation { return bench.Observation{} }
 	}
-	return b.watcher.Watch()
+	b.workedMHz = 0
+	observe := b.watcher.Watch()
+	return func() bench.Observation {
+		o := observe()
+		if b.workedMHz >= heldShare*b.ratedMHz {
+			o.Disturbances = slices.DeleteFunc(o.Disturbances, func(d bench.Disturbance) bool {
+				return d.Code == schema.Throttled || d.Code == schema.PowerCapped
+			})
+		}
+		return o
+	}
 }
 
 // Apart is about workers, of which a device has none.
@@ -184,15 +197,19 @@ func (b *Backend) eventsFor(n int) ([]Event, error) {
 	return b.events[:n], nil
 }
 
-// flush writes twice the L2, so that nothing of a case is left in it.
+// flush reads twice the L2, so that nothing of a case is left in it, nor anything that is still to be written to memory: the
+// case would wait for that.
 func (b *Backend) flush() error {
-	bytes := 2 * b.l2
+	parts, bytes := bench.Place{}.Parts(), 2*b.l2
+	f, err := b.function(Unit{Source: "stream"}, "stream_read")
+	if err != nil {
+		return err
+	}
 	if b.flushed == 0 {
-		a, err := b.context.Alloc(bytes)
-		if err != nil {
+		if b.flushed, err = b.context.Alloc(bytes + 8*int64(parts)); err != nil {
 			return err
 		}
-		b.flushed = a
 	}
-	return b.context.Set(b.flushed, 0, bytes)
+	return b.context.Launch(f, Grid{Blocks: [3]int{parts}, Threads: [3]int{streamThreads}},
+		Pointer(b.flushed+Address(bytes)), Pointer(b.flushed), Pointer(0), Long(bytes/8), Long(1), Double(0))
 }

@@ -22,6 +22,9 @@ func init() {
 	register("empty", entry{provider: own, dtypes: []schema.DType{schema.FP32}, bind: bindEmpty})
 }
 
+// mostGridY is the number of blocks along y that a launch may have.
+const mostGridY = 65535
+
 // streamThreads of a block, as in stream.cu.
 const streamThreads = 256
 
@@ -37,14 +40,14 @@ func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	for i, t := range op.In {
 		in[i] = ws.pointer(t)
 	}
-	blocks, passes := [3]int{streamParts(op)}, p.Passes
+	blocks := [3]int{streamParts(op)}
 	if writesOnly(op) {
 		// Of its own blocks in each pass, so that no SM is without work before the last. What is read, too, L2 would then
 		// keep twice, for each half of the SMs.
-		blocks[1], passes = int(p.Passes), 1
+		blocks[1] = int(min(p.Passes, mostGridY))
 	}
 	k, err := ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: blocks, Threads: [3]int{streamThreads}},
-		ws.pointer(op.Out), in[0], in[1], Long(n), Long(passes), Double(p.Scalar))
+		ws.pointer(op.Out), in[0], in[1], Long(n), Long(p.Passes), Double(p.Scalar))
 	if err != nil || op.Name != "stream_copy" || p.Passes > 1 || ws.only != "" {
 		return k, err
 	}

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+
 	"hwcal/bench"
 	"hwcal/schema"
 )
@@ -20,6 +22,9 @@ func bindTranspose(ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	x := c[0].In[0]
 	m, n, name := x.Dims[0], x.Dims[1], "transpose"
+	if err := counted(m, n); err != nil {
+		return nil, err
+	}
 	if vector := int64(ws.vector(x)); m%vector != 0 || n%vector != 0 {
 		name = "transpose_single"
 	}
@@ -30,7 +35,10 @@ func bindTranspose(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindConcat(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, z := c[0].In[0], c[0].In[1]
 	rows, n, k := x.Dims[0], x.Dims[1], z.Dims[1]
-	grid, vectors := ws.rowMoves(rows, n, k)
+	grid, vectors, err := ws.rowMoves(rows, n, k)
+	if err != nil {
+		return nil, err
+	}
 	return ws.ours("moves", "concat", grid,
 		ws.pointer(c[0].Out), ws.pointer(x), ws.pointer(z), Long(rows), Int(int(n)), Int(int(k)), vectors)
 }
@@ -38,7 +46,10 @@ func bindConcat(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindPermute(ws *workspace, c bench.Chain) (*kernel, error) {
 	s := c[0].Params.(bench.PermuteParams)
 	rows := s.Outer * s.P * s.Q
-	grid, vectors := ws.rowMoves(rows, s.D)
+	grid, vectors, err := ws.rowMoves(rows, s.D)
+	if err = errors.Join(err, counted(s.P, s.Q)); err != nil {
+		return nil, err
+	}
 	return ws.ours("moves", "permute", grid,
 		ws.pointer(c[0].Out), ws.pointer(c[0].In[0]), Long(rows), Int(int(s.P)), Int(int(s.Q)), Int(int(s.D)), vectors)
 }
@@ -46,14 +57,17 @@ func bindPermute(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindEmbedding(ws *workspace, c bench.Chain) (*kernel, error) {
 	table, indices := c[0].In[0], c[0].In[1]
 	rows, n := indices.Elems(), table.Dims[1]
-	grid, vectors := ws.rowMoves(rows, n)
+	grid, vectors, err := ws.rowMoves(rows, n)
+	if err != nil {
+		return nil, err
+	}
 	return ws.ours("moves", "embedding", grid,
 		ws.pointer(c[0].Out), ws.pointer(table), ws.pointer(indices), Long(rows), Int(int(n)), vectors)
 }
 
 // rowMoves is a grid with a group of threads for each row, no more of them than it has vectors, and whether widths allow
 // them 16 bytes at once.
-func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg) {
+func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg, error) {
 	const block = 256
 	vector, vectors, widest := 16/ws.dtype.Bytes(), 1, int64(0)
 	for _, n := range widths {
@@ -67,5 +81,5 @@ func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg) {
 		threads *= 2
 	}
 	groups := block / threads
-	return Grid{Blocks: [3]int{int(divideUp(rows, groups))}, Threads: [3]int{int(threads), int(groups)}}, Int(vectors)
+	return Grid{Blocks: [3]int{int(divideUp(rows, groups))}, Threads: [3]int{int(threads), int(groups)}}, Int(vectors), counted(widths...)
 }

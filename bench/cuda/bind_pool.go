@@ -1,11 +1,6 @@
 package cuda
 
-import (
-	"fmt"
-	"math"
-
-	"hwcal/bench"
-)
+import "hwcal/bench"
 
 func init() {
 	register("max_pool", entry{provider: own, dtypes: floats, bind: bindMaxPool})
@@ -15,17 +10,9 @@ func init() {
 // poolThreads is the number of threads of a block, each with one number of the result.
 const poolThreads = 128
 
-// countable refuses images whose pixels or channels the kernels cannot count in 32 bits.
-func countable(x *bench.Tensor) error {
-	if x.Dims[2]*x.Dims[3] > math.MaxInt32 || x.Dims[1] > math.MaxInt32 {
-		return fmt.Errorf("cuda: images of %v: %w", x.Dims, bench.ErrUnsupported)
-	}
-	return nil
-}
-
 func bindMaxPool(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y, p := c[0].In[0], c[0].Out, c[0].Params.(bench.PoolParams)
-	if err := countable(x); err != nil {
+	if err := counted(x.Dims[2]*x.Dims[3], x.Dims[1]); err != nil {
 		return nil, err
 	}
 	args := []Arg{ws.pointer(y), ws.pointer(x), Long(y.Elems())}
@@ -38,7 +25,7 @@ func bindMaxPool(ws *workspace, c bench.Chain) (*kernel, error) {
 func bindGlobalAveragePool(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, y := c[0].In[0], c[0].Out
 	pixels := x.Dims[2] * x.Dims[3]
-	if err := countable(x); err != nil {
+	if err := counted(x.Dims[2]*x.Dims[3], x.Dims[1]); err != nil {
 		return nil, err
 	}
 	return ws.ours("pool", "global_average_pool", linear(y.Elems(), poolThreads, 1),

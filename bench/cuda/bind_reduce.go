@@ -15,12 +15,15 @@ func bindReduceCols(ws *workspace, c bench.Chain) (*kernel, error) {
 	const perSM = 2               // blocks
 	op, x := c[0], c[0].In[0]
 	m, n := x.Dims[0], x.Dims[1]
+	if err := counted(n); err != nil {
+		return nil, err
+	}
 	name, columns := "reduce_cols", int64(ws.vector(x))
 	if n%columns != 0 {
 		name, columns = "reduce_cols_single", 1
 	}
 	blocks := divideUp(n, across*columns)
-	shares := max(1, min(int64(ws.backend.sms)*perSM/blocks, m/groups, 65535))
+	shares := max(1, min(int64(ws.backend.sms)*perSM/blocks, m/groups, mostGridY))
 	parts, err := ws.ofParts(shares*n, blocks)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func init() {
 
 // rowsKernel is a kernel of rows.cu for matrices of so many rows of n elements: the name of its
 // size, and the grid. Threads keep as many pieces of a row as leave none of a warp idle; short rows share one.
-func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid) {
+func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid, err error) {
 	const warp, most, longest, block = 32, 512, 1024, 128 // threads
 	width := int64(16 / ws.dtype.Bytes())                 // of a piece
 	size, kept, long := "four", int64(4), "long"
@@ -47,7 +47,7 @@ func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid) {
 	return size, Grid{
 		Blocks:  [3]int{int(divideUp(rows, groups))},
 		Threads: [3]int{int(threads), int(groups)},
-	}
+	}, counted(n)
 }
 
 // bindSoftmax adds the mask, if there is one, as it reads the scores.
@@ -62,7 +62,10 @@ func bindSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
 	if x.Causal {
 		causal = x.Dims[len(x.Dims)-2]
 	}
-	size, grid := ws.rowsKernel(rows, n)
+	size, grid, err := ws.rowsKernel(rows, n)
+	if err != nil {
+		return nil, err
+	}
 	return ws.ours("rows", "softmax_"+size, grid,
 		ws.pointer(y), ws.pointer(x), mask, Long(rows), Int(int(n)), Int(int(period)), Int(int(causal)))
 }
@@ -76,7 +79,10 @@ func bindLayerNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(c) > 1 {
 		second = ws.pointer(c[0].In[1])
 	}
-	size, grid := ws.rowsKernel(rows, n)
+	size, grid, err := ws.rowsKernel(rows, n)
+	if err != nil {
+		return nil, err
+	}
 	return ws.ours("rows", "layernorm_"+size, grid,
 		ws.pointer(y), ws.pointer(c[0].In[0]), second, ws.pointer(norm.In[1]), ws.pointer(norm.In[2]),
 		Long(rows), Int(int(n)), ws.scalar(norm.Params.(bench.LayerNormParams).Eps))
@@ -86,21 +92,30 @@ func bindRMSNorm(ws *workspace, c bench.Chain) (*kernel, error) {
 	op, y := c[0], c[0].Out
 	n := y.Dims[len(y.Dims)-1]
 	rows := y.Elems() / n
-	size, grid := ws.rowsKernel(rows, n)
+	size, grid, err := ws.rowsKernel(rows, n)
+	if err != nil {
+		return nil, err
+	}
 	return ws.ours("rows", "rmsnorm_"+size, grid, ws.pointer(y), ws.pointer(op.In[0]), ws.pointer(op.In[1]),
 		Long(rows), Int(int(n)), ws.scalar(op.Params.(bench.RMSNormParams).Eps))
 }
 
 func bindCrossEntropy(ws *workspace, c bench.Chain) (*kernel, error) {
 	op, x := c[0], c[0].In[0]
-	size, grid := ws.rowsKernel(x.Dims[0], x.Dims[1])
+	size, grid, err := ws.rowsKernel(x.Dims[0], x.Dims[1])
+	if err != nil {
+		return nil, err
+	}
 	return ws.ours("rows", "cross_entropy_"+size, grid, ws.pointer(op.Out), ws.pointer(x), ws.pointer(op.In[1]),
 		Long(x.Dims[0]), Int(int(x.Dims[1])))
 }
 
 func bindReduceRows(ws *workspace, c bench.Chain) (*kernel, error) {
 	op, x := c[0], c[0].In[0]
-	size, grid := ws.rowsKernel(x.Dims[0], x.Dims[1])
+	size, grid, err := ws.rowsKernel(x.Dims[0], x.Dims[1])
+	if err != nil {
+		return nil, err
+	}
 	maximum, factor := ws.reduction(op, x.Dims[1])
 	return ws.ours("rows", "reduce_rows_"+size, grid, ws.pointer(op.Out), ws.pointer(x),
 		Long(x.Dims[0]), Int(int(x.Dims[1])), maximum, factor)

@@ -18,7 +18,8 @@ const (
 	settleNanoseconds = 500_000_000
 	agreeing          = 3
 	clockAgree        = 0.01
-	awakeShare        = 0.75 // of the rated clock
+	awakeShare        = 0.75 // of the rated clock: a device at work runs at that or above, unless it is limited
+	heldShare         = 0.97 // below that something holds the clock down
 )
 
 // Clock is the SM clock in MHz, of which a device has one: the mean of the samples since it was last asked for the settled
@@ -26,12 +27,15 @@ const (
 // three readings of that kernel in a row agree within 1%, and are no less than three quarters of the rated clock. A device
 // that keeps below that for half a second, as somebody limited it, or is restless, as others share it, is not waited for
 // again.
-func (b *Backend) Clock(_ bench.Place, settled bool) (float64, error) {
-	if !settled && b.lapped {
-		return b.lapClock()
-	}
+func (b *Backend) Clock(_ bench.Place, settled bool) (mhz float64, err error) {
 	if !settled {
-		return b.readClock()
+		if b.lapped {
+			mhz, err = b.lapClock()
+		} else {
+			mhz, err = b.readClock()
+		}
+		b.workedMHz = mhz
+		return mhz, err
 	}
 	b.lapped = false
 	var last []float64
@@ -51,7 +55,7 @@ func (b *Backend) Clock(_ bench.Place, settled bool) (float64, error) {
 			b.patience = 0
 		}
 		switch {
-		case agree && (late || mhz >= b.awakeMHz):
+		case agree && (late || mhz >= awakeShare*b.ratedMHz):
 			return mhz, nil
 		case late:
 			return 0, fmt.Errorf("cuda: the clock moves between %.0f and %.0f MHz: %w", low, high, bench.ErrUnsettled)

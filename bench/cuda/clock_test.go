@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hwcal/bench"
+	"hwcal/schema"
 )
 
 // clocked is a device that shows scripted clocks, the last one for ever.
@@ -65,5 +66,30 @@ func TestSettledClock(t *testing.T) {
 				t.Errorf("restless after %d readings, %v", device.readings, err)
 			}
 		})
+	}
+}
+
+// hot is a watcher whose driver tells reasons for a low clock, and of another process.
+type hot struct{ Watcher }
+
+func (hot) Watch() func() bench.Observation {
+	return func() bench.Observation {
+		return bench.Observation{Disturbances: []bench.Disturbance{{Code: schema.Throttled}, {Code: schema.DeviceShared}, {Code: schema.PowerCapped}}}
+	}
+}
+
+// What ran at the rated clock was not held down, whatever the driver still tells of before.
+func TestReasonsOfBefore(t *testing.T) {
+	for mhz, want := range map[uint64]int{1990: 1, 1900: 3} {
+		device := &clocked{planned: planned{capability: Capability{9, 0}, units: map[Unit]bool{}}, mhz: []uint64{mhz}}
+		b := must[*Backend](t)(New(device, &device.planned, hot{}))
+		since := b.Watch(bench.Place{})
+		must[float64](t)(b.Clock(bench.Place{}, false))
+		if got := since().Disturbances; len(got) != want {
+			t.Errorf("at %d of 2000 MHz: %v", mhz, got)
+		}
+		if got := b.Watch(bench.Place{})().Disturbances; len(got) != 3 {
+			t.Errorf("of an unknown clock: %v", got)
+		}
 	}
 }

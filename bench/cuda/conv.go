@@ -99,6 +99,9 @@ func (ws *workspace) bindDepthwise(c convolution, x, filters Arg) (*kernel, erro
 	if c.x[1]%channels != 0 {
 		name += "_ragged"
 	}
+	if err := counted(c.y[0] * c.y[2] * c.y[3]); err != nil {
+		return nil, err
+	}
 	n := c.y[0] * c.y[2] * ((c.y[3] + pixels - 1) / pixels) * ((c.x[1] + channels - 1) / channels)
 	return ws.ours("depthwise", name, linear(n, threads, 1), join([]Arg{x, filters, Int(int(c.x[0]))}, c.geometry(), args)...)
 }

@@ -81,7 +81,10 @@ func (w *nvmlWatcher) state() state {
 	s.uncorrected, _ = told(w, "nvmlDeviceGetTotalEccErrors", func() (uint64, nvml.Return) {
 		return w.device.GetTotalEccErrors(nvml.MEMORY_ERROR_TYPE_UNCORRECTED, nvml.VOLATILE_ECC)
 	})
-	processes, _ := told(w, "nvmlDeviceGetComputeRunningProcesses_v3", w.device.GetComputeRunningProcesses)
+	processes, known := told(w, "nvmlDeviceGetComputeRunningProcesses_v3", w.device.GetComputeRunningProcesses)
+	if !known { // CUDA 11.5 and older
+		processes, _ = told(w, "nvmlDeviceGetComputeRunningProcesses_v2", w.device.GetComputeRunningProcesses)
+	}
 	for _, p := range processes {
 		s.others = append(s.others, p.Pid)
 	}

@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -112,13 +113,18 @@ func TestWatch(t *testing.T) {
 // A library without the symbols tells nothing, and nothing that it lacks is called.
 func TestWatchOldLibrary(t *testing.T) {
 	g := &mockGPU{reasons: 0xff, pids: []uint32{1, 2, 3}}
-	lib := g.library("nvmlDeviceGetCurrentClocksThrottleReasons", "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetTotalEccErrors")
-	w, err := watch(lib, gpu1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := codes(t, w, func() { g.errors++ }); got != nil {
-		t.Errorf("told %v", got)
+	older := []string{"nvmlDeviceGetCurrentClocksThrottleReasons", "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetTotalEccErrors"}
+	for _, lib := range []struct {
+		missing []string
+		want    []schema.Code
+	}{{older, []schema.Code{schema.DeviceShared}}, {append(older, "nvmlDeviceGetComputeRunningProcesses_v2"), nil}} {
+		w, err := watch(g.library(lib.missing...), gpu1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := codes(t, w, func() { g.errors++ }); !slices.Equal(got, lib.want) {
+			t.Errorf("without %v: told %v, want %v", lib.missing, got, lib.want)
+		}
 	}
 	if _, err := watch(g.library(), schema.Device{GPU: &schema.GPUInfo{UUID: "GPU-2"}}); err == nil {
 		t.Error("another device is watched")

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 
 	"hwcal/schema"
 )
@@ -30,7 +31,14 @@ func Open(dev schema.Device) (*Backend, error) {
 	watcher, blind := newWatcher(dev)
 	b, err := New(context, compiler, watcher)
 	if err != nil {
+		if watcher != nil {
+			err = errors.Join(err, watcher.Close())
+		}
 		return nil, errors.Join(err, context.Close())
+	}
+	if lacking != nil && !b.capability.AtLeast(8, 0) {
+		err := fmt.Errorf("cuda: a device of compute capability %s needs NVRTC, as the PTX of the binary is for 8.0 and newer: %w", b.capability, lacking)
+		return nil, errors.Join(err, b.Close())
 	}
 	if blind != nil {
 		b.lacking["nvml"] = blind.Error()

@@ -1,6 +1,12 @@
 package cuda
 
-import "hwcal/schema"
+import (
+	"fmt"
+	"math"
+
+	"hwcal/bench"
+	"hwcal/schema"
+)
 
 // launcher is a kernel of ours with its geometry and arguments.
 type launcher struct {
@@ -35,6 +41,19 @@ func nameOf(function string, d schema.DType) string {
 		name += "_" + string(d)
 	}
 	return name
+}
+
+// mostCounted is the largest size that kernels count in 32 bits, with room for a step of all threads of a block behind it.
+const mostCounted = math.MaxInt32 - 1<<14
+
+// counted refuses sizes that they cannot.
+func counted(sizes ...int64) error {
+	for _, n := range sizes {
+		if n > mostCounted {
+			return fmt.Errorf("cuda: %d elements in a row, of which the kernels count %d: %w", n, mostCounted, bench.ErrUnsupported)
+		}
+	}
+	return nil
 }
 
 // linear is a grid of threads over n items, each of which takes `each` of them.

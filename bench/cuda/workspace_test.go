@@ -3,6 +3,8 @@
 package cuda
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"hwcal/bench"
@@ -36,4 +38,36 @@ func TestPoisonByPages(t *testing.T) {
 	if pages := image.Elems() / pageElems; device.uploads != int(pages) {
 		t.Errorf("%d copies for %d pages", device.uploads, pages)
 	}
+}
+
+// Rows that the kernels cannot count are refused, not cut.
+func TestCounted(t *testing.T) {
+	if err := counted(0, mostCounted); err != nil {
+		t.Error(err)
+	}
+	for _, n := range []int64{mostCounted + 1, 1 << 32} {
+		if err := counted(1, n); !errors.Is(err, bench.ErrUnsupported) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	b := newEmulated(t, Capability{8, 0})
+	ws := &workspace{backend: b, context: b.context}
+	ws.dtype = schema.BF16
+	if _, _, err := ws.rowsKernel(1, 1<<32); !errors.Is(err, bench.ErrUnsupported) {
+		t.Errorf("a row of 2^32: %v", err)
+	}
+	if _, _, err := ws.rowMoves(1, 8, 1<<32); !errors.Is(err, bench.ErrUnsupported) {
+		t.Errorf("a copy of 2^32: %v", err)
+	}
+}
+
+// A launch has a limited number of blocks along y: the passes that are more take turns.
+func TestManyPasses(t *testing.T) {
+	b := newEmulated(t, Capability{8, 0})
+	i := slices.IndexFunc(bench.Streams, func(s bench.Stream) bool { return s.Name == "write" })
+	op := bench.Streams[i].Op(bench.NewStreamArrays(1, 1))
+	p := op.Params.(bench.StreamParams)
+	p.Passes = mostGridY + 2
+	op.Params = p
+	verifyKernels(t, b, []schema.DType{schema.FP64}, bench.Chain{op})
 }

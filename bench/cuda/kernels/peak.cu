@@ -24,7 +24,8 @@ KERNEL __launch_bounds__(512) peak_fma(number *out, long long elements, const nu
 
 #endif
 
-#ifndef HWCAL_FP32
+// Tensor cores multiply no fp32, and fp64 from Ampere on.
+#if !defined(HWCAL_FP32) && !(defined(HWCAL_FP64) && __CUDA_ARCH__ < 800)
 
 // The operands of one product, in rows of 32 bytes.
 #if defined(HWCAL_FP64)

@@ -82,17 +82,17 @@ KERNEL __launch_bounds__(threads) stream_read4(double *sum, const double *a, con
   checksum<true>(sum, a, n, passes);
 }
 
-// write_all writes c[i] = value(a[i], b[i]), of which `reads` are read.
+// write_all writes c[i] = value(a[i], b[i]), of which `reads` are read. Several rows of blocks share the passes.
 template <int reads, bool nt, bool four, typename Value>
 __device__ inline void write_all(double *c, const double *a, const double *b, long long n, long long passes, Value value) {
-  part p(n, four || passes > 1 ? 0 : reads ? 1 : each);
+  part p(n, reads && (four || passes > 1) ? 0 : reads ? 1 : each);
   auto read = [](const double *p) { return nt ? load_streaming((const double2 *)p) : load_l2((const double2 *)p); };
   auto write = [&](long long i, double2 x, double2 y) {
     double2 *to = (double2 *)(c + i), v = make_double2(value(x.x, y.x), value(x.y, y.y));
     if (nt) store_streaming(to, v);
     else store(to, v);
   };
-  for (long long pass = 0; pass < passes; pass++)
+  for (long long pass = blockIdx.y; pass < passes; pass += gridDim.y)
     over_part<four>(
         p,
         [&](long long i, long long stride) {
