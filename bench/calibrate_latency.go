@@ -68,7 +68,7 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, sma
 	if err != nil {
 		return err
 	}
-	op := Chase(bytes, chaseLoads)
+	op := Chase(bytes, chaseLoads, level != c.levels.outer)
 	m, err := c.measure(ctx, Case{
 		Chain: Chain{op}, DType: schema.FP64, Place: c.one(),
 		Seed: c.Options.Seed, SmallPages: smallPages,

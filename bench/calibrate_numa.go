@@ -65,7 +65,7 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 	if err != nil {
 		return err
 	}
-	op := Chase(chain, chaseLoads)
+	op := Chase(chain, chaseLoads, false)
 	chase, err := c.measure(ctx, Case{Chain: Chain{op}, DType: schema.FP64, Place: one, Seed: c.Options.Seed}, scale)
 	if err != nil {
 		return err

@@ -25,6 +25,14 @@ func chasePath(mem []uint64, seed uint64) unsafe.Pointer {
 	return unsafe.Pointer(&mem[0])
 }
 
+// sweep reads a word of each line of mem in order.
+func sweep(mem []uint64) (sum uint64) {
+	for i := 0; i < len(mem); i += lineWords {
+		sum += mem[i]
+	}
+	return sum
+}
+
 // chase follows n addresses of a path; each load depends on the one before. The
 // loop's count runs beside it, so that assembly would not be faster.
 func chase(p unsafe.Pointer, n int) unsafe.Pointer {

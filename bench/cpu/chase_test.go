@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"hwcal/bench"
+	"hwcal/schema"
 )
 
 // chaseMemory is outside of the Go heap.
@@ -48,6 +51,42 @@ func TestChasePath(t *testing.T) {
 		if !same || lines > 64 && !other {
 			t.Errorf("%d lines: same seed, same path: %v; other seed, other path: %v", lines, same, other)
 		}
+	}
+}
+
+// A resident path is read before each sample, all of it and by one worker; another is not.
+func TestChaseResident(t *testing.T) {
+	b := testBackend(t, Portable)
+	for _, resident := range []bool{false, true} {
+		op := bench.Chase(1<<16, 100, resident)
+		opened, err := b.Open(bench.Case{Chain: bench.Chain{op}, DType: schema.FP64, Place: bench.Place{Threads: 1}, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws := opened.(*workspace)
+		bound, err := ws.Bind(bench.Chain{op})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, times := bound.(*kernel), 0
+		if (k.before != nil) != resident {
+			t.Fatalf("resident %t: something is done before %t", resident, k.before != nil)
+		}
+		if before := k.before; resident {
+			k.before = func(w *worker) { times++; before(w) }
+		}
+		if _, err := ws.Samples([]bench.Run{{Kernels: []bench.Kernel{k}, N: 3}, {Kernels: []bench.Kernel{k}, N: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 2}[resident]; times != want {
+			t.Errorf("resident %t: read %d times for two samples", resident, times)
+		}
+		if err := ws.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := sweep([]uint64{lineWords: 2, 2 * lineWords: 3, 3*lineWords - 1: 100}); got != 5 {
+		t.Errorf("the words of the lines add up to %d", got)
 	}
 }
 

@@ -17,6 +17,8 @@ type kernel struct {
 	// private kernels read and write only the worker's own part: repeating one
 	// needs no barrier between.
 	private bool
+	// before is done before each sample, untimed; nil for nothing.
+	before func(w *worker)
 	// solo kernels are executed by worker 0 alone, and not beside others in a run. Their
 	// result is delivered behind it, untimed, if deliver is not nil.
 	solo    bool

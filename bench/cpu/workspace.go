@@ -238,7 +238,7 @@ func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
 			}
 			s.bodies = append(s.bodies, own.body)
 			s.private = s.private && own.private
-			s.solo, s.after = own.solo, own.deliver
+			s.solo, s.before, s.after = own.solo, own.before, own.deliver
 		}
 		if r.Cold {
 			if !canFlush {

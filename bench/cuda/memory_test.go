@@ -63,7 +63,7 @@ func TestChase(t *testing.T) { verifyChase(t, newEmulated(t, Capability{8, 0})) 
 func verifyChase(t *testing.T, b *Backend) {
 	const lines = 37
 	for _, loads := range []int64{lines - 1, lines} {
-		op := bench.Chase(lines*lineBytes, loads)
+		op := bench.Chase(lines*lineBytes, loads, false)
 		w, err := b.Open(bench.Case{Chain: bench.Chain{op}, DType: schema.FP64, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
