@@ -91,10 +91,7 @@ func operationRow(e *schema.Compute, memory int64) benchRow {
 			r.Efficiency, r.Ceiling = t.PeakGBps/t.CeilingGBps, fmt.Sprintf("%s %s", t.Level, t.CeilingOf)
 		}
 	case e.GFLOPS != nil:
-		r.Rate, r.Unit = e.GFLOPS.Best, "GFLOPS"
-		if e.DType == schema.INT8 {
-			r.Unit = "GOPS"
-		}
+		r.Rate, r.Unit = e.GFLOPS.Best, e.DType.RateUnit()
 		if e.Efficiency > 0 {
 			r.Efficiency, r.Ceiling = e.Efficiency, "peak_fma"
 		}
@@ -138,7 +135,7 @@ func pairRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison)
 	e := bench.FusionEntry(p, s, c, cmp)
 	r := benchRow{
 		Operation: p.Name, Implementation: e.Implementation, DType: c.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
-		UnfusedMS: e.UnfusedLatencyMS, FusedMS: e.FusedLatencyMS, Rate: e.FusedGFLOPS, Unit: "GFLOPS",
+		UnfusedMS: e.UnfusedLatencyMS, FusedMS: e.FusedLatencyMS, Rate: e.FusedGFLOPS, Unit: c.DType.RateUnit(),
 		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Footprint(), ClockMHz: e.EffectiveClockMHz,
 		MaxAbsError: &e.MaxAbsError, Against: "unfused", Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict,
 		Warnings: e.Warnings, Notes: append([]string{}, cmp.Notes...),

@@ -33,8 +33,7 @@ func (p *page) fusions(d *schema.Device) {
 			fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh)),
 			fmt.Sprintf("%.1f%%", -100*f.MemoryReduction), ratioOrAbsent(f.PredictedSpeedup))
 		if f.Verdict == schema.Inconclusive {
-			undecided = append(undecided, fmt.Sprintf(" %s %s %s, %s threads: unfused %s ms, fused %s ms", f.Pattern, f.DType, dims(f.InputShape),
-				onThreads(f), figure(f.UnfusedLatencyMS), figure(f.FusedLatencyMS)))
+			undecided = append(undecided, fmt.Sprintf(" %s: unfused %s ms, fused %s ms", pairName(f), figure(f.UnfusedLatencyMS), figure(f.FusedLatencyMS)))
 		}
 	}
 	p.section(g, "Fused against unfused")
@@ -79,6 +78,20 @@ func onThreads(f *schema.Fusion) string {
 	}
 	if f.Cache == schema.Cold {
 		s += " cold"
+	}
+	return s
+}
+
+// pairName tells a pair and the way in which it was measured.
+func pairName(f *schema.Fusion) string {
+	s := fmt.Sprintf("%s %s %s, ", f.Pattern, f.DType, dims(f.InputShape))
+	if f.Launch != "" {
+		s += "by " + string(f.Launch)
+	} else {
+		s += threadCount(f.Threads)
+	}
+	if f.Cache == schema.Cold {
+		s += ", cold"
 	}
 	return s
 }

@@ -49,7 +49,7 @@ func (p *page) roofline(d *schema.Device) {
 	for _, s := range r.Slopes {
 		slopes = append(slopes, fmt.Sprintf("%s %s (%s)", s.Level, figure(s.GBps), figure(s.Ridge(peak))))
 	}
-	p.item("peak %s %s; slopes in GB/s (ridge point in FLOP/byte): %s", figure(peak.GFLOPS), rateUnit(main), strings.Join(slopes, ", "))
+	p.item("peak %s %s; slopes in GB/s (ridge point in FLOP/byte): %s", figure(peak.GFLOPS), main.RateUnit(), strings.Join(slopes, ", "))
 	for l := range strings.SplitSeq(wrap(strings.Join(key, "; "), p.width-1), "\n") {
 		p.WriteString(strings.TrimRight(" "+l, " ") + "\n")
 	}

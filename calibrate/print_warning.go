@@ -68,6 +68,12 @@ func subject(p *schema.Profile, path string) string {
 	if len(parts) < 5 {
 		return path
 	}
+	if len(parts) == 6 && parts[3] == "quality" && parts[4] == "controls" && d.Quality != nil {
+		if j, err := strconv.Atoi(parts[5]); err == nil && j >= 0 && j < len(d.Quality.Controls) {
+			k := &d.Quality.Controls[j]
+			return fmt.Sprintf("control %s of %s %s %s", k.Kind, k.Pattern, k.DType, dims(k.InputShape))
+		}
+	}
 	i, err := strconv.Atoi(parts[4])
 	if err != nil || i < 0 {
 		return path
@@ -96,8 +102,7 @@ func subject(p *schema.Profile, path string) string {
 		}
 		return fmt.Sprintf("%s latency, %s pages", l.Level, capacity(l.PageBytes))
 	case list == "fusion_profiles" && i < len(d.FusionProfiles):
-		f := &d.FusionProfiles[i]
-		return fmt.Sprintf("%s %s %s", f.Pattern, f.DType, dims(f.InputShape))
+		return pairName(&d.FusionProfiles[i])
 	}
 	return path
 }

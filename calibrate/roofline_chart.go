@@ -270,7 +270,7 @@ func (r *rooflineChart) labelCeilings(c draw.Canvas, place *labels, at func(x, y
 		c.FillText(style, center(i), text)
 	}
 	for _, peak := range r.Peaks {
-		text := string(peak.DType) + " peak " + figure(peak.GFLOPS) + " " + rateUnit(peak.DType)
+		text := string(peak.DType) + " peak " + figure(peak.GFLOPS) + " " + peak.DType.RateUnit()
 		style := r.sheet.style(size, true, black)
 		w, h := style.Width(text), size
 		line := at(x.high, math.Log10(peak.GFLOPS))
@@ -344,12 +344,4 @@ func (r *rooflineChart) labelPoint(c draw.Canvas, place *labels, point vg.Point,
 
 func corners(r vg.Rectangle) []vg.Point {
 	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
-}
-
-// rateUnit of a dtype: operations on integers are not floating-point ones.
-func rateUnit(t schema.DType) string {
-	if t == schema.INT8 {
-		return "GOPS"
-	}
-	return "GFLOPS"
 }

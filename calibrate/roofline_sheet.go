@@ -246,7 +246,7 @@ func (t *sheetTable) height(parts int) vg.Length {
 func ceilingTable(r *profiles.Roofline) *sheetTable {
 	t := &sheetTable{header: []string{"ridge points, FLOP/byte", "GB/s"}, words: []bool{true, false}}
 	for _, p := range r.Peaks {
-		t.header = append(t.header, fmt.Sprintf("%s, %s %s", p.DType, figure(p.GFLOPS), rateUnit(p.DType)))
+		t.header = append(t.header, fmt.Sprintf("%s, %s %s", p.DType, figure(p.GFLOPS), p.DType.RateUnit()))
 		t.words = append(t.words, false)
 	}
 	for _, s := range r.Slopes {

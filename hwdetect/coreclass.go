@@ -22,6 +22,10 @@ func coreClasses(t tree, online []int, c clocks) []schema.CoreClass {
 		return []schema.CoreClass{newClass("P", p, c), newClass("E", e, c), newClass("LP-E", lowPower, c)}
 	case len(p) > 0 && len(e) > 0:
 		return append([]schema.CoreClass{newClass("P", p, c)}, splitBySpeed(e, c.max.of, c, "E", "LP-E")...)
+	case len(p) == 0 && len(e) > 0: // the others are offline
+		return splitBySpeed(e, c.max.of, c, "E", "LP-E")
+	case len(p) == 0 && len(lowPower) > 0:
+		return []schema.CoreClass{newClass("LP-E", lowPower, c)}
 	}
 
 	speed := map[int]float64{}

@@ -31,7 +31,8 @@ var slowed = []string{"H20", "H800"}
 // two transfers a clock, of a device of that name.
 func gpuPeaks(name string, g schema.GPUInfo) (t schema.Theoretical, missing []schema.Unavailable) {
 	rates := tensorRates[g.ComputeCapability]
-	if slices.ContainsFunc(strings.Fields(name), func(word string) bool { return slices.Contains(slowed, word) }) {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '-' })
+	if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(slowed, word) }) {
 		rates = nil
 	}
 	if n := coresPerSM[g.ComputeCapability]; rates == nil && n > 0 {

@@ -46,7 +46,7 @@ func listGPUs(lib nvml.Interface, root string) ([]schema.Device, error) {
 	for i := range n {
 		dev, ok := ask(q, "nvmlDeviceGetHandleByIndex_v2", func() (nvml.Device, nvml.Return) { return lib.DeviceGetHandleByIndex(i) })
 		if !ok {
-			failed = fmt.Errorf("cuda%d cannot be opened: nvmlDeviceGetHandleByIndex failed", i)
+			failed = fmt.Errorf("the GPU with index %d of NVML cannot be opened: nvmlDeviceGetHandleByIndex failed", i)
 			continue
 		}
 		whole := q.describe(i, dev, driver)

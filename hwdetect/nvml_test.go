@@ -135,7 +135,7 @@ func TestListGPUsPoorDriver(t *testing.T) {
 		return d, nvml.SUCCESS
 	}
 	devices, err := listGPUs(server, "/")
-	if err == nil || !strings.Contains(err.Error(), "cuda7 cannot be opened") || len(devices) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "the GPU with index 7 of NVML cannot be opened") || len(devices) != 1 {
 		t.Fatalf("%d devices, %v", len(devices), err)
 	}
 	g := devices[0]

@@ -33,6 +33,8 @@ func TestRates(t *testing.T) {
 		{name: "Gold 5122", id: intel(0x55, "Intel(R) Xeon(R) Gold 5122"), isa: avx512, fp64: 32, fp32: 64, assuming: "two 512-bit"},
 		{name: "Sapphire Rapids without AMX", id: intel(0x8f, ""), isa: spr, fp64: 32, fp32: 64, fp16: 128, bf16: 32, int8: 256},
 		{name: "Sapphire Rapids", id: intel(0x8f, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8"), fp64: 32, fp32: 64, fp16: 128, bf16: 1024, int8: 2048},
+		{name: "Sapphire Rapids that calls itself Rocket Lake", id: intel(0xa7, ""), isa: append(spr[:6:6], "amx_tile", "amx_bf16", "amx_int8"), fp64: 32, fp32: 64, fp16: 128, bf16: 1024, int8: 2048, assuming: "model 0xa7"},
+		{name: "Rocket Lake", id: intel(0xa7, ""), isa: append(avx512[:3:3], "avx512_vnni"), fp64: 16, fp32: 32, int8: 128},
 		{name: "Granite Rapids", id: intel(0xad, ""), isa: append(spr[:6:6], "amx_bf16", "amx_int8", "amx_fp16"), fp64: 32, fp32: 64, fp16: 1024, bf16: 1024, int8: 2048},
 		{name: "Golden Cove that shows AVX-512", id: intel(0x97, ""), isa: append(avx512[:3:3], "avx512_vnni", "avx_vnni"), fp64: 16, fp32: 32, int8: 128},
 		{name: "Golden Cove", id: intel(0x97, ""), isa: append(avx2[:2:2], "avx_vnni"), fp64: 16, fp32: 32, int8: 128},
@@ -131,7 +133,7 @@ func TestGPUPeaks(t *testing.T) {
 		{"H100 SXM at 1830 MHz", schema.GPUInfo{ComputeCapability: "9.0", SMs: 132, SMMaxMHz: 1830, MemoryMaxMHz: 2619, MemoryBusBits: 5120},
 			// 66.9 in fp64 and fp32 are of 1980 MHz
 			tflops{schema.FP64: 61.8, schema.FP32: 61.8, schema.TF32: 494.7, schema.FP16: 989.4, schema.BF16: 989.4, schema.FP8: 1978.9, schema.INT8: 1978.9}, 3352},
-		{"NVIDIA H20", schema.GPUInfo{ComputeCapability: "9.0", SMs: 78, SMMaxMHz: 1980, MemoryMaxMHz: 2619, MemoryBusBits: 6144},
+		{"NVIDIA H20-3e", schema.GPUInfo{ComputeCapability: "9.0", SMs: 78, SMMaxMHz: 1980, MemoryMaxMHz: 2619, MemoryBusBits: 6144},
 			tflops{schema.FP32: 39.5}, 4022},
 		{"RTX 4090", schema.GPUInfo{ComputeCapability: "8.9", SMs: 128, SMMaxMHz: 2520, MemoryMaxMHz: 10501, MemoryBusBits: 384},
 			tflops{schema.FP32: 82.6}, 1008},
@@ -157,8 +159,8 @@ func TestGPUPeaks(t *testing.T) {
 // Each core counts with its own design and clock.
 func TestPeakOfUnlikeCores(t *testing.T) {
 	avx2 := CPUID{Vendor: "Intel", Family: 6, Flags: []string{"avx", "avx2", "fma"}, XCR0: 7}
-	arrow, meteor, alder := avx2, avx2, avx2
-	arrow.Model, meteor.Model, alder.Model = 0xc5, 0xaa, 0x97
+	arrow, meteor, alder, panther := avx2, avx2, avx2, avx2
+	arrow.Model, meteor.Model, alder.Model, panther.Model = 0xc5, 0xaa, 0x97, 0xcc
 	const golden, crestmont = "Golden Cove or later client P core", "Gracemont or Crestmont"
 	hybrid := map[string]string{"cpu_core": "0-1", "cpu_atom": "2-4"}
 	for _, c := range []struct {
@@ -177,6 +179,11 @@ func TestPeakOfUnlikeCores(t *testing.T) {
 		{name: "Meteor Lake", id: meteor,
 			root: tiers(t, "0-4", hybrid, tier{"0-1", 4800, 0}, tier{"2-3", 3800, 0}, tier{"4", 2500, 0}),
 			want: "32 FLOP/cycle (" + golden + ", AVX2 FMA) x 2 cores x 4800 MHz + 16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 2 cores x 3800 MHz + 16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 1 cores x 2500 MHz"},
+		{name: "P cores offline", id: alder,
+			root: tiers(t, "2-4", map[string]string{"cpu_atom": "2-4"}, tier{"2-4", 3800, 0}),
+			want: "16 FLOP/cycle (" + crestmont + ", AVX2 FMA) x 3 cores x 3800 MHz"},
+		{name: "E cores of an unknown model", id: panther, missing: "vector units",
+			root: tiers(t, "0-4", hybrid, tier{"0-1", 5100, 0}, tier{"2-4", 4600, 0})},
 		{name: "turbo off, each at its own base", id: alder,
 			root: tiers(t, "0-4", hybrid, tier{"0-1", 4900, 0}, tier{"2-4", 3800, 0}),
 			files: map[string]string{

@@ -1,6 +1,7 @@
 package hwdetect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -44,9 +45,12 @@ var (
 )
 
 // efficientCore is the E or LP-E core of a hybrid model, which CPUID reports
-// under the model of the whole. Arrow Lake has the LP-E cores of Meteor Lake.
+// under the model of the whole; without a name if the model is not known. Arrow Lake has the LP-E cores of Meteor Lake.
 func efficientCore(id CPUID, class string) uarch {
-	if class == "E" && slices.Contains([]int{0xbd, 0xc5, 0xc6}, id.Model) { // Lunar and Arrow Lake
+	switch {
+	case intelCores[id.Model].name != golden.name:
+		return uarch{}
+	case class == "E" && slices.Contains([]int{0xbd, 0xc5, 0xc6}, id.Model): // Lunar and Arrow Lake
 		return skymont
 	}
 	return gracemont
@@ -125,7 +129,12 @@ func containsAny(s string, parts ...string) bool {
 func identify(id CPUID, info cpuInfo, isa []string) (u uarch, ok bool) {
 	if id.Vendor == "Intel" && id.Family == 6 {
 		u = intelCores[id.Model]
-		if id.Model == 0x55 {
+		later := slices.Contains(isa, "amx_tile") || slices.Contains(isa, "avx512_fp16")
+		switch {
+		case later && u.fma512 > 0 && u.bf16 == 0: // the virtual machine of a later server
+			u = uarch{name: "Sapphire Rapids or later", fma: 512, fma512: 1024, bf16: 32, assumed: []string{
+				fmt.Sprintf("the cores of a server with AMX: model 0x%x, as the machine calls itself, has no such instructions", id.Model)}}
+		case id.Model == 0x55:
 			units, assumption := xeonPorts(id.Name)
 			u.fma512, u.assumed = 512*units, []string{assumption}
 		}

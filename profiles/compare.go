@@ -46,8 +46,8 @@ type Difference struct {
 	// pair they are the speedups, and the times of both sides that the profile tells.
 	Old float64 `json:"old"`
 	New float64 `json:"new"`
-	// Change is New / Old - 1 (a share), negated where lower is better: above 0 is
-	// better.
+	// Change is New / Old - 1 (a share), or Old / New - 1 where lower is better: above 0 is
+	// better, and twice as fast is 1 of a rate and of a time.
 	Change      float64 `json:"change"`
 	Significant bool    `json:"significant"`
 	Verdict     string  `json:"verdict"`
@@ -112,7 +112,7 @@ func difference(k figureKey, before, after []figure) Difference {
 		Change: min(new.best/old.best, math.MaxFloat64) - 1,
 	}
 	if new.lowerIsBetter {
-		d.Change = -d.Change
+		d.Change = min(old.best/new.best, math.MaxFloat64) - 1
 	}
 	switch {
 	case math.Abs(d.Change) <= significant:
@@ -135,9 +135,15 @@ func difference(k figureKey, before, after []figure) Difference {
 	return d
 }
 
+// leastSamples have an interval of their median at 95%; that of fewer is what they span, which chance alone sets apart.
+const leastSamples = 6
+
 // apart says whether the intervals of the medians moved past each other in the
 // direction in which the best samples moved.
 func apart(old, new figure) bool {
+	if min(old.n, new.n) < leastSamples {
+		return false
+	}
 	if new.best > old.best {
 		return new.low > old.high
 	}

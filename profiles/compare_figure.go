@@ -26,6 +26,7 @@ type figure struct {
 	path            string
 	unit            string
 	best, low, high float64 // low and high bound the median at 95%
+	n               int     // samples, or blocks of a pair
 	lowerIsBetter   bool
 	noisy           bool // a warning says not to rely on it
 	variant
@@ -96,7 +97,7 @@ func indexFigures(p *schema.Profile) figureIndex {
 }
 
 func statFigure(path, unit string, s schema.Stat) figure {
-	return figure{path: path, unit: unit, best: s.Best, low: s.CILow, high: s.CIHigh}
+	return figure{path: path, unit: unit, best: s.Best, low: s.CILow, high: s.CIHigh, n: s.N}
 }
 
 // pairFigures are the speedup and both times of a pair. The times have no interval of their
@@ -105,16 +106,16 @@ func statFigure(path, unit string, s schema.Stat) figure {
 func pairFigures(path string, e *schema.Fusion) (speedup, unfused, fused figure) {
 	below, above := e.SpeedupCILow/e.Speedup, e.SpeedupCIHigh/e.Speedup
 	u, f := e.UnfusedLatencyMS, e.FusedLatencyMS
-	speedup = figure{path: path, unit: "x", best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, fusion: e.Verdict}
-	unfused = figure{path: path, unit: "ms", best: u, low: u * below, high: u * above, lowerIsBetter: true}
-	fused = figure{path: path, unit: "ms", best: f, low: f / above, high: f / below, lowerIsBetter: true}
+	speedup = figure{path: path, unit: "x", best: e.Speedup, low: e.SpeedupCILow, high: e.SpeedupCIHigh, n: e.Blocks, fusion: e.Verdict}
+	unfused = figure{path: path, unit: "ms", best: u, low: u * below, high: u * above, n: e.Blocks, lowerIsBetter: true}
+	fused = figure{path: path, unit: "ms", best: f, low: f / above, high: f / below, n: e.Blocks, lowerIsBetter: true}
 	return speedup, unfused, fused
 }
 
 // computeFigure is the rate, or the time of an operation without FLOP.
 func computeFigure(path string, e *schema.Compute) figure {
 	if e.GFLOPS != nil {
-		return statFigure(path, "GFLOPS", *e.GFLOPS)
+		return statFigure(path, e.DType.RateUnit(), *e.GFLOPS)
 	}
 	f := statFigure(path, "ms", e.LatencyMS)
 	f.lowerIsBetter = true
@@ -170,7 +171,10 @@ func launched(m schema.LaunchMode) string {
 }
 
 func onThreads(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "whole device"
+	case 1:
 		return "1 thread"
 	}
 	return strconv.Itoa(n) + " threads"

@@ -78,32 +78,44 @@ func TestCompareOne(t *testing.T) {
 			scale(s, 0.9)
 			s.CILow, s.CIHigh = 300, 310
 		}, peak, WithinNoise, -0.1, nothing},
+		{"of five samples", func(_, n *schema.Device) {
+			scale(n.Compute[peakFP32x2].GFLOPS, 0.5)
+			n.Compute[peakFP32x2].GFLOPS.N = 5
+		}, peak, WithinNoise, -0.5, nothing},
+		{"of six samples", func(_, n *schema.Device) {
+			scale(n.Compute[peakFP32x2].GFLOPS, 0.5)
+			n.Compute[peakFP32x2].GFLOPS.N = 6
+		}, peak, Worse, -0.5, RegressionWorse},
+		{"beside another process", func(_, n *schema.Device) {
+			scale(n.Compute[peakFP32x2].GFLOPS, 0.5)
+			n.Compute[peakFP32x2].Warnings = []schema.Code{schema.DeviceShared}
+		}, peak, Noisy, -0.5, nothing},
 		{"bandwidth lower", func(_, n *schema.Device) { scale(&n.Bandwidth[dramTriadNT].GBps, 0.5) }, triad, Worse, -0.5, RegressionWorse},
-		{"latency higher", func(_, n *schema.Device) { scale(&n.Latency[dramLatency].Nanoseconds, 1.5) }, chase, Worse, -0.5, RegressionWorse},
-		{"latency lower", func(_, n *schema.Device) { scale(&n.Latency[dramLatency].Nanoseconds, 0.5) }, chase, Better, 0.5, nothing},
-		{"time without FLOP", func(_, n *schema.Device) { scale(&n.OperationProfiles[reluTime].LatencyMS, 2) }, relu, Worse, -1, RegressionWorse},
+		{"latency higher", func(_, n *schema.Device) { scale(&n.Latency[dramLatency].Nanoseconds, 1.5) }, chase, Worse, 1/1.5 - 1, RegressionWorse},
+		{"latency lower", func(_, n *schema.Device) { scale(&n.Latency[dramLatency].Nanoseconds, 0.5) }, chase, Better, 1, nothing},
+		{"time without FLOP", func(_, n *schema.Device) { scale(&n.OperationProfiles[reluTime].LatencyMS, 2) }, relu, Worse, -0.5, RegressionWorse},
 		{"implementation changed", func(_, n *schema.Device) { n.Compute[peakFP32x2].Implementation = "other" }, peak, Same, 0, nothing},
 		{"speedup lower, verdict kept", func(o, n *schema.Device) {
 			pair(&o.FusionProfiles[linearFuse], 1.5)
 			pair(&n.FusionProfiles[linearFuse], 1.2)
 		}, linear, Worse, -0.2, nothing},
-		{"unfused faster", func(_, n *schema.Device) { n.FusionProfiles[linearFuse].UnfusedLatencyMS *= 0.5 }, unfused, Better, 0.5, nothing},
-		{"fused slower", func(_, n *schema.Device) { n.FusionProfiles[linearFuse].FusedLatencyMS *= 1.5 }, fused, Worse, -0.5, RegressionWorse},
+		{"unfused faster", func(_, n *schema.Device) { n.FusionProfiles[linearFuse].UnfusedLatencyMS *= 0.5 }, unfused, Better, 1, nothing},
+		{"fused slower", func(_, n *schema.Device) { n.FusionProfiles[linearFuse].FusedLatencyMS *= 1.5 }, fused, Worse, 1/1.5 - 1, RegressionWorse},
 		{"fused slower, within the width of the speedup", func(_, n *schema.Device) {
 			f := &n.FusionProfiles[linearFuse]
 			f.FusedLatencyMS *= 1.04
 			f.SpeedupCIHigh = 1.05 * f.Speedup
-		}, fused, WithinNoise, -0.04, nothing},
+		}, fused, WithinNoise, 1/1.04 - 1, nothing},
 		{"unfused faster, within the width of the speedup", func(_, n *schema.Device) {
 			f := &n.FusionProfiles[linearFuse]
 			f.UnfusedLatencyMS *= 0.96
 			f.SpeedupCIHigh = 1.05 * f.Speedup
-		}, unfused, WithinNoise, 0.04, nothing},
+		}, unfused, WithinNoise, 1/0.96 - 1, nothing},
 		{"fused slower on a noisy host", func(_, n *schema.Device) {
 			f := &n.FusionProfiles[linearFuse]
 			f.FusedLatencyMS *= 1.5
 			f.Warnings = []schema.Code{schema.NoisyHost}
-		}, fused, Noisy, -0.5, nothing},
+		}, fused, Noisy, 1/1.5 - 1, nothing},
 		{"fuse to avoid", func(o, n *schema.Device) {
 			pair(&o.FusionProfiles[linearFuse], 1.25)
 			pair(&n.FusionProfiles[linearFuse], 0.75)
@@ -217,7 +229,7 @@ func TestCompareWorkingSets(t *testing.T) {
 				p.Devices[0].Bandwidth = nil
 				for _, at := range points {
 					b := schema.Bandwidth{Level: schema.L1, Pattern: "read", Threads: 1, WorkingSetBytes: at.set << 10}
-					b.GBps = schema.Stat{Best: at.gbps, CILow: 0.98 * at.gbps, CIHigh: 0.99 * at.gbps}
+					b.GBps = schema.Stat{N: 11, Best: at.gbps, CILow: 0.98 * at.gbps, CIHigh: 0.99 * at.gbps}
 					if at.noisy {
 						b.Warnings = []schema.Code{schema.NoisyHost}
 					}
@@ -269,7 +281,7 @@ func TestCompareKernels(t *testing.T) {
 				for _, at := range points {
 					c := first
 					c.Implementation = at.kernel
-					c.GFLOPS = &schema.Stat{Best: at.gflops, CILow: 0.98 * at.gflops, CIHigh: 0.99 * at.gflops}
+					c.GFLOPS = &schema.Stat{N: 11, Best: at.gflops, CILow: 0.98 * at.gflops, CIHigh: 0.99 * at.gflops}
 					if at.noisy {
 						c.Warnings = []schema.Code{schema.NoisyHost}
 					}

@@ -173,8 +173,8 @@ func (r *Roofline) Groups() []string {
 	return all
 }
 
-// number sorts the points by group and numbers the largest shape of each operation and dtype, the
-// first of equals.
+// number sorts the points by group and numbers the largest shape of each operation and dtype, of equals the
+// fastest.
 func (r *Roofline) number() {
 	groups := r.Groups()
 	slices.SortStableFunc(r.Points, func(a, b RooflinePoint) int {
@@ -187,7 +187,8 @@ func (r *Roofline) number() {
 	largest := map[curve]int{}
 	of := func(p RooflinePoint) curve { return curve{p.Group, p.Name, p.DType} }
 	for i, p := range r.Points {
-		if j, seen := largest[of(p)]; !seen || p.FLOP > r.Points[j].FLOP {
+		j, seen := largest[of(p)]
+		if !seen || p.FLOP > r.Points[j].FLOP || p.FLOP == r.Points[j].FLOP && p.GFLOPS > r.Points[j].GFLOPS {
 			largest[of(p)] = i
 		}
 	}

@@ -49,7 +49,7 @@ func (c *checker) warned(path string, own []schema.Code, codes ...schema.Code) b
 // noisy says whether the machine was disturbed while the entry was measured;
 // here a warning about the whole profile, device or list counts as well.
 func (c *checker) noisy(path string, own []schema.Code) bool {
-	noise := []schema.Code{schema.NoisyHost, schema.Throttled, schema.ClockUnsettled, schema.WorkersApart}
+	noise := []schema.Code{schema.NoisyHost, schema.Throttled, schema.ClockUnsettled, schema.WorkersApart, schema.DeviceShared, schema.MemoryErrors}
 	if c.warned(path, own, noise...) {
 		return true
 	}

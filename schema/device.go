@@ -103,7 +103,7 @@ type GPUInfo struct {
 
 // Theoretical holds peaks computed from the description of the device.
 type Theoretical struct {
-	PeakGFLOPS    map[DType]Peak `json:"peak_gflops,omitempty" jsonschema_description:"Peak by dtype: FLOP per cycle x cores x clock, in GFLOPS (1e9 FLOP per second; GOPS for int8)."`
+	PeakGFLOPS    map[DType]Peak `json:"peak_gflops,omitempty" jsonschema_description:"Peak by dtype of all cores that are online, of which a run may use fewer: FLOP per cycle x cores x clock, in GFLOPS (1e9 FLOP per second; GOPS for int8)."`
 	BandwidthGBps *Peak          `json:"bandwidth_gbps,omitempty" jsonschema_description:"Peak memory bandwidth in GB/s (1e9 bytes per second)."`
 }
 

@@ -57,6 +57,14 @@ func (d DType) Bytes() int64 {
 	return 0
 }
 
+// RateUnit is the unit of 1e9 operations a second: those on integers are not floating-point ones.
+func (d DType) RateUnit() string {
+	if d == INT8 {
+		return "GOPS"
+	}
+	return "GFLOPS"
+}
+
 // SumBytes is the size of one element of the type that it accumulates in.
 func (d DType) SumBytes() int64 { return max(d.Bytes(), FP32.Bytes()) }
 
