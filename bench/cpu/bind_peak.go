@@ -20,6 +20,7 @@ func bindPeak[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	return &kernel{
 		name:    peak.name,
 		private: true,
+		alike:   true,
 		body: func(w *worker) {
 			mine := out[w.id*row:][:row]
 			acc := mine[:peak.accs]

@@ -1,6 +1,10 @@
 package cpu
 
-import "hwcal/bench"
+import (
+	"unsafe"
+
+	"hwcal/bench"
+)
 
 func init() { register("gemm+silu+gemm+mul", bindSwiGLU[float32], bindSwiGLU[float64]) }
 
@@ -57,10 +61,11 @@ func joinPairs[T float](vec *vecKernels[T], nr int, dst []T, ldd int, sums []T, 
 // either.
 func (l *linear[T]) prepackPairs(ws *workspace, gate, up *bench.Tensor) error {
 	g, a, b := l.gemm, matrixOf[T](ws, gate), matrixOf[T](ws, up)
-	packed, err := scratch[T](ws, g.packedBLen())
+	mem, err := ws.forWorkers(int64(g.packedBLen()) * int64(unsafe.Sizeof(T(0))))
 	if err != nil {
 		return err
 	}
+	packed := as[T](mem)
 	both := matrix[T]{data: make([]T, g.kc*g.n), rows: g.kc, cols: g.n, ld: g.n}
 	for pc := 0; pc < g.k; pc += g.kc {
 		kc := min(g.kc, g.k-pc)

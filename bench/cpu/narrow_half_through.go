@@ -1,19 +1,19 @@
 package cpu
 
+import "sync"
+
 // halvesThrough makes kernels for halves of those for fp32: rows, or blocks of them, are widened to memory that
 // stays in L1, and rounded from there.
 func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16, float32] {
 	mapped := func(f mapKernel[float32, float32]) mapKernel[uint16, float32] {
 		return func(dst, src, y *uint16, ldd, lds, ldy, m, n int, a, b float32, _ nontemporal) {
-			var second []float32
-			if y != nil {
-				second = make([]float32, min(n, blockElems))
-			}
+			second := wideRow(min(n, blockElems))
+			defer second.giveBack()
 			half.eachBlock(dst, src, ldd, lds, m, n, func(x []float32, i, j int) {
 				var z *float32
 				if y != nil {
-					z = &second[0]
-					half.widenRow(second[:len(x)], at(y, i*ldy+j))
+					z = &second.x[0]
+					half.widenRow(second.x[:len(x)], at(y, i*ldy+j))
 				}
 				f(&x[0], &x[0], z, len(x), len(x), len(x), 1, len(x), a, b, cached)
 			})
@@ -64,11 +64,14 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 		},
 		rowDistance: func(src, y *uint16, n int, _ bool) float32 {
 			var sum float32
-			x, z := make([]float32, n), make([]float32, n)
-			half.widenRow(x, src)
-			half.widenRow(z, y)
+			x, z := wideRow(min(n, blockElems)), wideRow(min(n, blockElems))
+			defer x.giveBack()
+			defer z.giveBack()
 			for lo := 0; lo < n; lo += blockElems {
-				sum += k.rowDistance(&x[lo], &z[lo], min(blockElems, n-lo), false)
+				m := min(blockElems, n-lo)
+				half.widenRow(x.x[:m], at(src, lo))
+				half.widenRow(z.x[:m], at(y, lo))
+				sum += k.rowDistance(&x.x[0], &z.x[0], m, false)
 			}
 			return sum
 		},
@@ -117,6 +120,23 @@ func halvesThrough(half halfKernels, k vecKernels[float32]) storedKernels[uint16
 	}
 }
 
+// wide is memory for a row in fp32. It is taken from others that are done with it: what is timed makes no garbage, which
+// would not be collected meanwhile.
+type wide struct{ x []float32 }
+
+var wideRows = sync.Pool{New: func() any { return new(wide) }}
+
+func wideRow(n int) *wide {
+	row := wideRows.Get().(*wide)
+	if cap(row.x) < n {
+		row.x = make([]float32, n)
+	}
+	row.x = row.x[:n]
+	return row
+}
+
+func (w *wide) giveBack() { wideRows.Put(w) }
+
 // widenRow widens len(x) elements.
 func (k halfKernels) widenRow(x []float32, src *uint16) {
 	k.widen(&x[0], src, len(x), len(x), 1, len(x))
@@ -124,19 +144,21 @@ func (k halfKernels) widenRow(x []float32, src *uint16) {
 
 // eachRow lets f have the rows of a matrix in fp32.
 func (k halfKernels) eachRow(src *uint16, lds, m, n int, f func(x []float32, i int)) {
-	x := make([]float32, n)
+	row := wideRow(n)
+	defer row.giveBack()
 	for i := range m {
-		k.widenRow(x, at(src, i*lds))
-		f(x, i)
+		k.widenRow(row.x, at(src, i*lds))
+		f(row.x, i)
 	}
 }
 
 // eachBlock lets f change blocks of the rows of a matrix, from element (i, j) on, in fp32.
 func (k halfKernels) eachBlock(dst, src *uint16, ldd, lds, m, n int, f func(x []float32, i, j int)) {
-	block := make([]float32, min(n, blockElems))
+	block := wideRow(min(n, blockElems))
+	defer block.giveBack()
 	for i := range m {
 		for j := 0; j < n; j += blockElems {
-			x := block[:min(blockElems, n-j)]
+			x := block.x[:min(blockElems, n-j)]
 			k.widenRow(x, at(src, i*lds+j))
 			f(x, i, j)
 			k.round(at(dst, i*ldd+j), &x[0], len(x), len(x), 1, len(x))

@@ -79,7 +79,7 @@ func (l *narrowLinear) prepack(ws *workspace, weights *bench.Tensor) (err error)
 // micro-panel is of either.
 func (l *narrowLinear) prepackPairs(ws *workspace, a, b byteRows) error {
 	g := l.gemm
-	mem, err := ws.memory.alloc(int64(g.packedBytes()))
+	mem, err := ws.forWorkers(int64(g.packedBytes()))
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ func bindDotPeak(ws *workspace, c bench.Chain) (*kernel, error) {
 	return &kernel{
 		name:    fmt.Sprintf("peak_%s_%dx%d_%s", u.dtype, peak.sets, peak.rows*peak.cols, u.name),
 		private: true,
+		alike:   true,
 		body: func(w *worker) {
 			mine := out[w.id*row:][:row]
 			acc := mine[:4*accs]

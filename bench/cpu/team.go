@@ -116,13 +116,14 @@ type sample struct {
 	// private bodies touch nothing of another worker. Else a barrier follows each, as
 	// the next one reads what all workers have written.
 	private bool
+	alike   bool            // workers do as much each: their mean rate counts, not when the last one ends
 	solo    bool            // worker 0 executes it alone, while the others sleep
 	before  func(w *worker) // done before the time is taken; nil for nothing
 	after   func()          // done by worker 0 behind a solo sample; nil for nothing
 }
 
 // sample takes the samples in turn and returns the time of each, from the earliest
-// start to the latest end.
+// start to the latest end, or of workers that are alike that of their mean rate.
 func (t *team) sample(samples []sample) []time.Duration {
 	taken := make([]stretch, len(samples)*len(t.workers))
 	t.run(func(w *worker) {
@@ -154,18 +155,36 @@ func (t *team) sample(samples []sample) []time.Duration {
 		if samples[i].solo {
 			at = at[:1]
 		}
-		whole := at[0]
-		for _, s := range at {
-			if s.begin.Before(whole.begin) {
-				whole.begin = s.begin
-			}
-			if s.end.After(whole.end) {
-				whole.end = s.end
-			}
+		if samples[i].alike {
+			times[i] = meanRate(at)
+		} else {
+			times[i] = whole(at)
 		}
-		times[i] = whole.end.Sub(whole.begin)
 	}
 	return times
+}
+
+// whole is the time from the earliest start to the latest end.
+func whole(at []stretch) time.Duration {
+	all := at[0]
+	for _, s := range at {
+		if s.begin.Before(all.begin) {
+			all.begin = s.begin
+		}
+		if s.end.After(all.end) {
+			all.end = s.end
+		}
+	}
+	return all.end.Sub(all.begin)
+}
+
+// meanRate is the time that each would take at the mean of their rates.
+func meanRate(at []stretch) time.Duration {
+	rates := 0.0
+	for _, s := range at {
+		rates += 1 / s.end.Sub(s.begin).Seconds()
+	}
+	return time.Duration(float64(len(at)) / rates * 1e9)
 }
 
 // stretch is when a worker was at work.

@@ -3,6 +3,7 @@ package cpu
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"hwcal/bench"
 )
@@ -40,5 +41,20 @@ func TestWorkerCrashes(t *testing.T) {
 				t.Errorf("took %v afterwards", times)
 			}
 		})
+	}
+}
+
+// Where workers do as much each, the mean of their rates counts, and else when the last one ends.
+func TestStretches(t *testing.T) {
+	begin := time.Now()
+	at := []stretch{
+		{begin: begin, end: begin.Add(time.Second)},
+		{begin: begin.Add(time.Second), end: begin.Add(4 * time.Second)},
+	}
+	if got := whole(at); got != 4*time.Second {
+		t.Errorf("whole: %s, want 4s", got)
+	}
+	if got := meanRate(at).Round(time.Microsecond); got != 1500*time.Millisecond { // of 1 and 1/3 a second
+		t.Errorf("mean rate: %s, want 1.5s", got)
 	}
 }

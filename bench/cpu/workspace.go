@@ -159,23 +159,26 @@ func scratch[T float](ws *workspace, n int) ([]T, error) {
 	return as[T](mem), err
 }
 
+// forWorkers allocates n bytes that are filled before the run, by whoever binds: so that their pages lie near the
+// workers, and not on the NUMA node where that one happens to be, the workers touch their parts before.
+func (ws *workspace) forWorkers(n int64) ([]byte, error) {
+	mem, err := ws.memory.alloc(n)
+	if err == nil && ws.memory.fresh() {
+		fill(ws.team, mem, make([]byte, 4096))
+	}
+	return mem, err
+}
+
 // packedOnce gives weights in a packed form, which the first kernel that wants it makes.
 // The sides of a pair share it: which of two copies lies on better pages would else
-// decide between them. It is not the workers who pack: where these are on several NUMA nodes, they touch their
-// parts before.
+// decide between them.
 func (ws *workspace) packedOnce(key packedKey, bytes int64, pack func(dst []byte)) ([]byte, error) {
 	if mem, have := ws.packed[key]; have {
 		return mem, nil
 	}
-	mem, err := ws.memory.alloc(bytes)
+	mem, err := ws.forWorkers(bytes)
 	if err != nil {
 		return nil, err
-	}
-	if ws.memory.spread {
-		ws.team.run(func(w *worker) {
-			lo, hi := w.share(len(mem), 64)
-			clear(mem[lo:hi])
-		})
 	}
 	pack(mem)
 	ws.packed[key] = mem
@@ -230,14 +233,14 @@ func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
 	samples := make([]sample, len(runs))
 	for i, r := range runs {
 		s := &samples[i]
-		s.n, s.private = r.N, true
+		s.n, s.private, s.alike = r.N, true, true
 		for _, k := range r.Kernels {
 			own, ok := k.(*kernel)
 			if !ok {
 				return nil, fmt.Errorf("cpu: kernel %s is of another backend", k.Implementation())
 			}
 			s.bodies = append(s.bodies, own.body)
-			s.private = s.private && own.private
+			s.private, s.alike = s.private && own.private, s.alike && own.alike
 			s.solo, s.before, s.after = own.solo, own.before, own.deliver
 		}
 		if r.Cold {
