@@ -31,6 +31,7 @@ type Backend struct {
 	// rates are the best at which workers executed. Of cores with two logical CPUs siblings may both be workers.
 	rates    map[core]float64
 	siblings bool
+	cores    int
 	// nearest are the shortest times of a signal between the workers, by place.
 	nearest map[bench.Place][]float64
 
@@ -49,7 +50,7 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{isas: isas, libraries: libraries, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[core]float64{},
-		siblings: dev.CPU.Threads > dev.CPU.Cores, nearest: map[bench.Place][]float64{}}
+		siblings: dev.CPU.Threads > dev.CPU.Cores, cores: max(1, dev.CPU.Cores), nearest: map[bench.Place][]float64{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)
 	}
@@ -87,6 +88,16 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 	b.caches.L2 = min(b.caches.L2, l2/max(1, dev.CPU.Cores))
 	b.caches.L3 = min(b.caches.L3, bench.MostCache*max(1, dev.CPU.Cores))
 	return b, nil
+}
+
+// cachesOf are those that a worker of the place has to itself: of more workers than cores some share theirs.
+func (b *Backend) cachesOf(p bench.Place) cacheSizes {
+	each := b.caches
+	if b.siblings && p.Class == "" {
+		sharing := max(1, ceilDiv(p.Threads, b.cores))
+		each.L1, each.L2 = each.L1/sharing, each.L2/sharing
+	}
+	return each
 }
 
 // smaller of two sizes, of which 0 is unknown: a block has to fit on every class

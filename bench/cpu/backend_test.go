@@ -259,3 +259,24 @@ func TestListedFamilies(t *testing.T) {
 		}
 	})
 }
+
+// Of hardware threads that share a core each has a part of its caches.
+func TestCachesOfSiblings(t *testing.T) {
+	cpu := &schema.CPUInfo{Cores: 2, Threads: 4, UsedCPUs: []int{0, 1, 2, 3}, Caches: []schema.Cache{
+		{Level: 1, Type: "data", SizeBytes: 48 << 10, Count: 2}, {Level: 2, Type: "unified", SizeBytes: 2 << 20, Count: 2}, {Level: 3, Type: "unified", SizeBytes: 16 << 20, Count: 1},
+	}}
+	for threads, want := range map[int]cacheSizes{
+		1: {L1: 48 << 10, L2: 2 << 20, L3: 16 << 20}, 2: {L1: 48 << 10, L2: 2 << 20, L3: 16 << 20}, 3: {L1: 24 << 10, L2: 1 << 20, L3: 16 << 20}, 4: {L1: 24 << 10, L2: 1 << 20, L3: 16 << 20},
+	} {
+		b, err := New(schema.Device{ID: "cpu0", CPU: cpu})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.cachesOf(bench.Place{Threads: threads}); got != want {
+			t.Errorf("%d threads: %+v, want %+v", threads, got, want)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	s := convShapeOf(c[0])
 	in, out := data[T](ws, c[0].In[0]), data[T](ws, c.Output())
 	if s.depthwise() {
-		return bindDepthwise(ws, s, in, weights(), out, epi)
+		return bindDepthwise(ws, s, in, kept(ws, weights()), out, epi)
 	}
 	plans, err := newConvPlans[T](ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
@@ -116,6 +116,7 @@ func convParameters[T float](ws *workspace, c bench.Chain) convLayer[T] {
 			p.relu = true
 		}
 	}
+	p.bias = kept(ws, p.bias)
 	return p
 }
 

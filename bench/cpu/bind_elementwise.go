@@ -153,6 +153,7 @@ func eachTile(ws *workspace, elems, width int, f func(at, j, m, n int)) func(w *
 
 func bindBatchNorm[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	factor, summand := batchNormOf[T](ws, c[0]).affine()
+	factor, summand = kept(ws, factor), kept(ws, summand)
 	return perChannel[S](ws, c, factor, summand), nil
 }
 

@@ -45,7 +45,7 @@ func requantizeFactors(ws *workspace, op bench.Op) []float32 {
 	for j, f := range as[float32](ws.bytes(op.In[1])) {
 		factors[j] = float32(float64(f) * common)
 	}
-	return factors
+	return kept(ws, factors)
 }
 
 func bindSumBias(ws *workspace, c bench.Chain) (*kernel, error) {

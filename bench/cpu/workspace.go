@@ -59,7 +59,7 @@ func (b *Backend) Open(c bench.Case) (bench.Workspace, error) {
 		return nil, err
 	}
 	ws := &workspace{
-		team: b.team, isa: isa, caches: b.caches, dtype: c.DType, unit: u, library: library, seed: c.Seed,
+		team: b.team, isa: isa, caches: b.cachesOf(c.Place), dtype: c.DType, unit: u, library: library, seed: c.Seed,
 		memory: &b.memory[1], tensors: map[*bench.Tensor]stored{}, packed: map[packedKey][]byte{},
 		chained: len(c.Chain) > 1,
 	}
@@ -135,7 +135,19 @@ func data[T inMemory](ws *workspace, t *bench.Tensor) []T {
 	for i := range wide {
 		wide[i] = T(s.Get(s.mem, int64(i)))
 	}
-	return wide
+	return kept(ws, wide)
+}
+
+// kept moves what is known before the run, but no tensor, to the memory of the workspace, which is flushed before cold
+// runs. Where that is short it stays where it is.
+func kept[T inMemory](ws *workspace, x []T) []T {
+	mem, err := ws.memory.alloc(int64(len(x)) * int64(unsafe.Sizeof(T(0))))
+	if err != nil || len(x) == 0 {
+		return x
+	}
+	to := as[T](mem)
+	copy(to, x)
+	return to
 }
 
 func (ws *workspace) stored(t *bench.Tensor) stored {
