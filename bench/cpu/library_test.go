@@ -72,7 +72,11 @@ func TestLibraryRunsWhereItIsNamed(t *testing.T) {
 		}
 		runs = append(runs, a.runs)
 	}
-	if want := slices.Repeat([]int{1}, len(runs)); !slices.Equal(runs, want) || a.closed != len(runs) || !slices.Equal(a.threads, threadCounts(b)) {
+	want := make([]int, len(runs))
+	for i, threads := range threadCounts(b) {
+		want[i] = min(threads, 2) // with the one that wakes the threads of the library
+	}
+	if !slices.Equal(runs, want) || a.closed != len(runs) || !slices.Equal(a.threads, threadCounts(b)) {
 		t.Errorf("runs %v, closed %d, threads %v", runs, a.closed, a.threads)
 	}
 	names := b.Implementations("gemm", schema.FP32)

@@ -262,6 +262,11 @@ func (ws *workspace) Samples(runs []bench.Run) ([]time.Duration, error) {
 			s.before = ws.memory.flush
 		}
 	}
+	if slices.ContainsFunc(samples, func(s sample) bool { return s.solo }) {
+		for i := range samples {
+			samples[i].warm()
+		}
+	}
 	return ws.team.sample(samples), nil
 }
 
