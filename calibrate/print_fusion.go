@@ -8,11 +8,14 @@ import (
 	"hwcal/schema"
 )
 
-// fusions prints a line a pair; model is the predicted speedup. What the line has no room for, the two times,
-// stands below it where it matters: where the interval decided nothing.
+// fusions prints a line a pair; model is the predicted speedup, where there is room for it. What the line has none for, the
+// two times, stands below it where it matters: where the interval decided nothing.
 func (p *page) fusions(d *schema.Device) {
-	g := newGrid(words("pattern"), words("dtype"), words("shape"), words("threads"), words("verdict"), numbers("speedup"), words("interval"),
-		numbers("traffic"), numbers("model"))
+	g := newGrid(words("pattern"), words("dtype"), words("shape"), words("threads"), words("verdict"), numbers("speedup"), words("interval"))
+	explained := p.width >= 100 // there is room for what explains the speedup
+	if explained {
+		g.columns = append(g.columns, numbers("traffic"), numbers("model"))
+	}
 	networks := newGrid(words("network"), words("dtype"), words("shape"), words("threads"), words("verdict"), numbers("speedup"), words("interval"),
 		numbers("kernels"), numbers("samples/s"), numbers("kernels"), numbers("samples/s"))
 	networks.groups = []string{7: "unfused", 8: "unfused", 9: "fused", 10: "fused"}
@@ -29,9 +32,12 @@ func (p *page) fusions(d *schema.Device) {
 				strconv.Itoa(len(f.Operators)), figure(f.UnfusedSamplesPerSecond), strconv.Itoa(len(f.Parts)), figure(f.FusedSamplesPerSecond))
 			continue
 		}
-		g.row(f.Pattern, f.DType, dims(f.InputShape), onThreads(f), verdict, ratio(f.Speedup),
-			fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh)),
-			fmt.Sprintf("%.1f%%", -100*f.MemoryReduction), ratioOrAbsent(f.PredictedSpeedup))
+		cells := []any{f.Pattern, f.DType, dims(f.InputShape), onThreads(f), verdict, ratio(f.Speedup),
+			fmt.Sprintf("[%s,%s]", ratio(f.SpeedupCILow), ratio(f.SpeedupCIHigh))}
+		if explained {
+			cells = append(cells, fmt.Sprintf("%.1f%%", -100*f.MemoryReduction), ratioOrAbsent(f.PredictedSpeedup))
+		}
+		g.row(cells...)
 		if f.Verdict == schema.Inconclusive {
 			undecided = append(undecided, fmt.Sprintf(" %s: unfused %s ms, fused %s ms", pairName(f), figure(f.UnfusedLatencyMS), figure(f.FusedLatencyMS)))
 		}

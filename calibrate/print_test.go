@@ -213,3 +213,23 @@ func TestPrintFails(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// TestFits: words give way, the widest first, until the table is as narrow as the terminal; names break behind their parts.
+func TestFits(t *testing.T) {
+	g := newGrid(words("kernel"), words("shape"), numbers("best"))
+	g.row("peak_fp64_16x8_avx512", "4x128x28x28x128", "1234567.8")
+	p := &page{width: 35}
+	p.grid(g)
+	want := []string{"peak_fp64_", "16x8_", "avx512", "4x128x28x", "28x128", "1234567.8"}
+	got := p.String()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			t.Errorf("no %q in\n%s", w, got)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > p.width {
+			t.Errorf("%d characters in %q", n, line)
+		}
+	}
+}

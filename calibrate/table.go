@@ -115,7 +115,7 @@ func (g *grid) dropEmpty() {
 	}
 }
 
-// grid prints the table, its widest column of words wrapped where it does not
+// grid prints the table, its widest columns of words wrapped where it does not
 // fit.
 func (p *page) grid(g *grid) {
 	if len(g.rows) == 0 {
@@ -126,20 +126,17 @@ func (p *page) grid(g *grid) {
 	t.SuppressTrailingSpaces()
 	header, headed := make(table.Row, len(g.columns)), false
 	configs := make([]table.ColumnConfig, len(g.columns))
-	total, widest := 0, -1
 	for i, c := range g.columns {
 		header[i], headed = c.name, headed || c.name != ""
-		configs[i] = table.ColumnConfig{Number: i + 1, AlignHeader: text.AlignLeft}
+		configs[i] = table.ColumnConfig{Number: i + 1, AlignHeader: text.AlignLeft, WidthMaxEnforcer: wrapName}
 		if c.numbers {
 			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
-		} else if widest < 0 || g.width(i) > g.width(widest) {
-			widest = i
 		}
-		total += g.width(i) + 2
 	}
-	if widest >= 0 && total > p.width {
-		configs[widest].WidthMax = max(g.width(widest)-(total-p.width), 20)
-		configs[widest].WidthMaxEnforcer = wrap
+	for i, width := range g.fit(p.width) {
+		if width < g.width(i) {
+			configs[i].WidthMax = width
+		}
 	}
 	g.widen(configs)
 	t.SetColumnConfigs(configs)
@@ -173,6 +170,59 @@ func (g *grid) widen(configs []table.ColumnConfig) {
 		}
 		first = end
 	}
+}
+
+// A column of words that is wider than `short` is wrapped, to no less than narrowest.
+const short, narrowest = 14, 10
+
+// fit are the widths of the columns with which the table fits, if it can: always the widest of words gives way.
+func (g *grid) fit(width int) []int {
+	widths, total := make([]int, len(g.columns)), 0
+	for i := range widths {
+		widths[i] = g.width(i)
+		total += widths[i] + 2 // a space on each side
+	}
+	for ; total > width; total-- {
+		widest := -1
+		for i, c := range g.columns {
+			if !c.numbers && g.width(i) > short && widths[i] > narrowest && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// wrapName breaks each line of a text where it is too long: between words, behind the parts of a name or the numbers of a
+// shape, and only if there are none anywhere.
+func wrapName(s string, width int) string {
+	var all []string
+	for line := range strings.SplitSeq(s, "\n") {
+		rest := []rune(line)
+		for len(rest) > width {
+			cut := width
+			for cut > 0 && !breaks(rest, cut) {
+				cut--
+			}
+			if cut == 0 {
+				cut = width
+			}
+			all = append(all, strings.TrimRight(string(rest[:cut]), " "))
+			rest = rest[cut:]
+		}
+		all = append(all, string(rest))
+	}
+	return strings.Join(all, "\n")
+}
+
+// breaks tells whether a line may end before a character.
+func breaks(line []rune, at int) bool {
+	last := line[at-1]
+	return strings.ContainsRune(" _,+", last) || last == 'x' && at > 1 && unicode.IsDigit(line[at-2])
 }
 
 // wrap breaks each line of a text where it is too long.
