@@ -10,10 +10,15 @@ import (
 // leastPoints is the number of sizes from which a line has more points than unknowns.
 const leastPoints = 3
 
+// mostIntensities is the largest ratio of the FLOP per byte of two shapes of an operation of which the bytes tell the time.
+const mostIntensities = 2
+
 // latencyTables are the times of each operation, type and number of threads over the bytes
-// that it moves, less those that cannot be true.
+// that it moves, less those that cannot be true. Operations of which some shapes do far more for a byte than others, as
+// convolutions and products, have none.
 func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 	var tables []schema.LatencyTable
+	intensities := map[string][]float64{} // by operation
 	for _, e := range profiles {
 		if e.Bytes == 0 || len(e.InputShape) == 0 || slices.Contains(e.Warnings, schema.Implausible) {
 			continue
@@ -26,9 +31,13 @@ func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 			i = len(tables)
 			tables = append(tables, schema.LatencyTable{Operation: e.Operation, DType: e.DType, Threads: e.Threads})
 		}
+		intensities[e.Operation] = append(intensities[e.Operation], float64(e.FLOP)/float64(e.Bytes))
 		tables[i].Points = append(tables[i].Points, schema.LatencyPoint{InputShape: e.InputShape, Bytes: e.Bytes, LatencyMS: e.LatencyMS.Median})
 	}
-	tables = slices.DeleteFunc(tables, func(t schema.LatencyTable) bool { return sizes(t.Points) < leastPoints })
+	tables = slices.DeleteFunc(tables, func(t schema.LatencyTable) bool {
+		all := intensities[t.Operation]
+		return sizes(t.Points) < leastPoints || slices.Max(all) > mostIntensities*slices.Min(all)
+	})
 	for i := range tables {
 		t := &tables[i]
 		slices.SortStableFunc(t.Points, func(a, b schema.LatencyPoint) int { return cmp.Compare(a.Bytes, b.Bytes) })

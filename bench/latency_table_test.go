@@ -21,3 +21,19 @@ func TestLatencyTableWithoutTheImplausible(t *testing.T) {
 		t.Errorf("%+v", tables)
 	}
 }
+
+// Where some shapes do far more for a byte than others, the bytes do not tell the time.
+func TestLatencyTableOfBytesAlone(t *testing.T) {
+	for most, want := range map[int64]int{16: 1, 17: 0} {
+		var profiles []schema.Compute
+		for i, flop := range []int64{8, 10, most} {
+			profiles = append(profiles, schema.Compute{
+				Operation: "conv2d", DType: schema.FP32, Threads: 1, InputShape: []int64{int64(i)}, Bytes: 8 << i, FLOP: flop << i,
+				LatencyMS: schema.Stat{Median: float64(i + 1)},
+			})
+		}
+		if got := len(latencyTables(profiles)); got != want {
+			t.Errorf("of 8 to %d FLOP for 8 bytes: %d tables, want %d", most, got, want)
+		}
+	}
+}

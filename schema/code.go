@@ -45,7 +45,7 @@ var codes = []struct {
 		"no; the summary, the ceilings, `latency_tables` and the roofline leave it out, and --strict fails"},
 	{Cached, "above 1.05 times the rate of its level (its plateau, or the best kernel of bandwidth): a part of the data came from a cache nearer to the core",
 		"as a time, but not as a rate of the level; the summary and the ceilings leave it out"},
-	{Throttled, "the clock moved by more than 3% across the case in every try, or the driver of a GPU held it down",
+	{Throttled, "the clock moved by more than 3% across the case in every try, or the driver of a GPU held it down while it ran below 97% of the highest clock",
 		"with care"},
 	{NoisyHost, "the hypervisor or other processes took CPU time, the cgroup was throttled, or a neighbour shared a core",
 		"with care"},

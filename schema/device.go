@@ -20,7 +20,7 @@ type Device struct {
 	NUMA              []NUMAPath     `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
 	Launch            []LaunchCost   `json:"launch,omitempty" jsonschema_description:"What it costs to launch a kernel, for each mode of a GPU; absent for devices that launch nothing."`
 	OperationProfiles []Compute      `json:"operation_profiles" jsonschema_description:"Every other operation."`
-	LatencyTables     []LatencyTable `json:"latency_tables,omitempty" jsonschema_description:"Time over size of each operation of which at least three sizes were measured, with the cost of a call or launch."`
+	LatencyTables     []LatencyTable `json:"latency_tables,omitempty" jsonschema_description:"Time over size of each operation of which at least three sizes were measured and whose shapes have like FLOP for a byte, with the cost of a call or launch."`
 	FusionProfiles    []Fusion       `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads, state of the caches and launch mode."`
 	FusionCrossovers  []Crossover    `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
 	Quality           *Quality       `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`

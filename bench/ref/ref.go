@@ -53,9 +53,11 @@ func (r Rounding) Round(x Field) Field {
 }
 
 // longest is the number of roundings behind one another that a sum may have. The bound on a longer
-// one says nothing in the end: of 2^24 numbers in fp32 it is infinite. So a kernel has to add these
-// in parts.
-const longest = 1 << 20
+// one says nothing in the end: of 2^24 numbers in fp32 it is infinite, and of 2^20 it lets a sum pass that lacks a
+// sixteenth. So a kernel has to add these in parts. Roundings cancel besides: of k of them hardly ever more
+// than 4 sqrt(k) are left (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019), which
+// for 2^26 is as much.
+const longest = 1 << 15
 
 // gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).
 func (p Precision) gamma(k int64) float64 {

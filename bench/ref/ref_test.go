@@ -430,3 +430,12 @@ func TestBoundOfLongSums(t *testing.T) {
 		}
 	}
 }
+
+// A long sum that lacks a sixteenth of its terms is outside of the bound, in every type that sums are kept in.
+func TestLongSumIsBounded(t *testing.T) {
+	for _, u := range []float64{0x1p-24, 0x1p-23} {
+		if g := (Precision{U: u}).gamma(1 << 26); !(g < 1./160) {
+			t.Errorf("u = %g: the bound of 2^26 terms is %g", u, g)
+		}
+	}
+}
