@@ -198,7 +198,7 @@ func (g *grid) fit(width int) []int {
 }
 
 // wrapName breaks each line of a text where it is too long: between words, behind the parts of a name or the numbers of a
-// shape, and only if there are none anywhere.
+// shape, and anywhere only if there are none.
 func wrapName(s string, width int) string {
 	var all []string
 	for line := range strings.SplitSeq(s, "\n") {

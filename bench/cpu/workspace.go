@@ -141,11 +141,10 @@ func data[T inMemory](ws *workspace, t *bench.Tensor) []T {
 // kept moves what is known before the run, but no tensor, to the memory of the workspace, which is flushed before cold
 // runs. Where that is short it stays where it is.
 func kept[T inMemory](ws *workspace, x []T) []T {
-	mem, err := ws.memory.alloc(int64(len(x)) * int64(unsafe.Sizeof(T(0))))
-	if err != nil || len(x) == 0 {
+	to, err := scratch[T](ws, len(x))
+	if err != nil {
 		return x
 	}
-	to := as[T](mem)
 	copy(to, x)
 	return to
 }
@@ -166,7 +165,7 @@ func (ws *workspace) beyondL2(bytes int) bool {
 }
 
 // scratch allocates n elements that a kernel keeps to itself.
-func scratch[T float](ws *workspace, n int) ([]T, error) {
+func scratch[T inMemory](ws *workspace, n int) ([]T, error) {
 	mem, err := ws.memory.alloc(int64(n) * int64(unsafe.Sizeof(T(0))))
 	return as[T](mem), err
 }

@@ -50,7 +50,7 @@ const mostCounted = math.MaxInt32 - 1<<14
 func counted(sizes ...int64) error {
 	for _, n := range sizes {
 		if n > mostCounted {
-			return fmt.Errorf("cuda: %d elements in a row, of which the kernels count %d: %w", n, mostCounted, bench.ErrUnsupported)
+			return fmt.Errorf("cuda: a size of %d, of which the kernels count %d: %w", n, mostCounted, bench.ErrUnsupported)
 		}
 	}
 	return nil
