@@ -268,7 +268,8 @@ func meanOf(ws *workspace, c bench.Chain, sum func(p span) float64, store func(m
 
 // bindCrossEntropy writes ln(sum of e^x) - x[label] of each row.
 func bindCrossEntropy[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
-	k, x, labels := storedKernelsFor[S, T](ws), data[S](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1]))
+	k, logs := storedKernelsFor[S, T](ws), vecKernelsFor[T](ws.isa).log
+	x, labels := data[S](ws, c[0].In[0]), as[int32](ws.bytes(c[0].In[1]))
 	rooms, err := blocksOf[T](ws, 3*resultRows)
 	if err != nil {
 		return nil, err
@@ -281,8 +282,9 @@ func bindCrossEntropy[S inMemory, T float](ws *workspace, c bench.Chain) (*kerne
 			stored[i] = x[(first+i)*n+int(labels[first+i])]
 		}
 		k.taken(picked, stored)
-		for i, sum := range to {
-			to[i] = T(math.Log(float64(sum)) + float64(maxima[i]) - float64(picked[i]))
+		logs.slice(to, to, nil, 0, 0)
+		for i := range to {
+			to[i] += maxima[i] - picked[i]
 		}
 	})
 }

@@ -106,6 +106,7 @@ type vecKernels[T float] struct {
 	storedKernels[T, T]
 
 	erf     mapKernel[T, T] // erf(x); 3.1 ulp fp32, 2.7 ulp fp64
+	log     mapKernel[T, T] // ln(x) of a positive normal number; 2.0 ulp fp32, 2.1 ulp fp64
 	affine  mapKernel[T, T] // a x + b
 	addRelu mapKernel[T, T] // max(x + y, 0)
 	addGelu mapKernel[T, T] // gelu(x + y)

@@ -6829,11 +6829,11 @@ TEXT ·vecRowExpSumsBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
-	VBROADCASTSS vecConstbf16avx512<>+8(SB), Z0
-	VBROADCASTSS vecConstbf16avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+1068(SB), Z2
-	VBROADCASTSS vecConstbf16avx512<>+1072(SB), Z3
-	VMOVUPS      vecConstbf16avx512<>+16(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+1080(SB), Z0
+	VBROADCASTSS vecConstbf16avx512<>+1084(SB), Z1
+	VBROADCASTSS vecConstbf16avx512<>+1088(SB), Z2
+	VMOVUPS      vecConstbf16avx512<>+1092(SB), Z3
+	VMOVUPS      vecConstbf16avx512<>+1156(SB), Z4
 	VBROADCASTSS vecConstbf16avx512<>+84(SB), Z5
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z6
 	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z7
@@ -6940,18 +6940,14 @@ expmain:
 	VADDPS.RD_SAE Z17, Z0, Z18
 	VADDPS.RD_SAE Z21, Z0, Z22
 	VADDPS.RD_SAE Z25, Z0, Z26
-	VREDUCEPS     $0x41, Z13, Z15
-	VREDUCEPS     $0x41, Z17, Z19
-	VREDUCEPS     $0x41, Z21, Z23
-	VREDUCEPS     $0x41, Z25, Z27
-	VMOVAPS       Z3, Z16
-	VMOVAPS       Z3, Z20
-	VMOVAPS       Z3, Z24
-	VMOVAPS       Z3, Z28
-	VFMADD213PS   Z2, Z15, Z16
-	VFMADD213PS   Z2, Z19, Z20
-	VFMADD213PS   Z2, Z23, Z24
-	VFMADD213PS   Z2, Z27, Z28
+	VREDUCEPS     $0x51, Z13, Z15
+	VREDUCEPS     $0x51, Z17, Z19
+	VREDUCEPS     $0x51, Z21, Z23
+	VREDUCEPS     $0x51, Z25, Z27
+	VMOVAPS       Z2, Z16
+	VMOVAPS       Z2, Z20
+	VMOVAPS       Z2, Z24
+	VMOVAPS       Z2, Z28
 	VFMADD213PS   Z1, Z15, Z16
 	VFMADD213PS   Z1, Z19, Z20
 	VFMADD213PS   Z1, Z23, Z24
@@ -6960,14 +6956,14 @@ expmain:
 	VMULPS        Z19, Z20, Z20
 	VMULPS        Z23, Z24, Z24
 	VMULPS        Z27, Z28, Z28
-	VPERMPS       Z4, Z14, Z14
-	VPERMPS       Z4, Z18, Z15
-	VPERMPS       Z4, Z22, Z18
-	VPERMPS       Z4, Z26, Z19
+	VPERMI2PS     Z4, Z3, Z14
+	VPERMI2PS     Z4, Z3, Z18
+	VPERMI2PS     Z4, Z3, Z22
+	VPERMI2PS     Z4, Z3, Z26
 	VFMADD213PS   Z14, Z14, Z16
-	VFMADD213PS   Z15, Z15, Z20
-	VFMADD213PS   Z18, Z18, Z24
-	VFMADD213PS   Z19, Z19, Z28
+	VFMADD213PS   Z18, Z18, Z20
+	VFMADD213PS   Z22, Z22, Z24
+	VFMADD213PS   Z26, Z26, Z28
 	VSCALEFPS     Z13, Z16, Z16
 	VSCALEFPS     Z17, Z20, Z20
 	VSCALEFPS     Z21, Z24, Z24
@@ -6994,12 +6990,11 @@ expsingle:
 	VPSLLD        $0x10, Z13, Z13
 	VFMSUB213PS   Z8, Z5, Z13
 	VADDPS.RD_SAE Z13, Z0, Z14
-	VREDUCEPS     $0x41, Z13, Z15
-	VMOVAPS       Z3, Z16
-	VFMADD213PS   Z2, Z15, Z16
+	VREDUCEPS     $0x51, Z13, Z15
+	VMOVAPS       Z2, Z16
 	VFMADD213PS   Z1, Z15, Z16
 	VMULPS        Z15, Z16, Z16
-	VPERMPS       Z4, Z14, Z14
+	VPERMI2PS     Z4, Z3, Z14
 	VFMADD213PS   Z14, Z14, Z16
 	VSCALEFPS     Z13, Z16, Z16
 	VFMADD231PS   Z6, Z16, Z9
@@ -7024,12 +7019,11 @@ expsingledone:
 	VPSLLD        $0x10, Z13, Z13
 	VFMSUB213PS   Z8, Z5, Z13
 	VADDPS.RD_SAE Z13, Z0, Z14
-	VREDUCEPS     $0x41, Z13, Z15
-	VMOVAPS       Z3, Z16
-	VFMADD213PS   Z2, Z15, Z16
+	VREDUCEPS     $0x51, Z13, Z15
+	VMOVAPS       Z2, Z16
 	VFMADD213PS   Z1, Z15, Z16
 	VMULPS        Z15, Z16, Z16
-	VPERMPS       Z4, Z14, Z14
+	VPERMI2PS     Z4, Z3, Z14
 	VFMADD213PS   Z14, Z14, Z16
 	VSCALEFPS     Z13, Z16, Z16
 	VFMADD231PS   Z6, Z16, K1, Z9
@@ -7050,12 +7044,11 @@ expdone:
 	VBROADCASTSS  -4(DX), Z10
 	VFNMADD213PS  Z8, Z5, Z10
 	VADDPS.RD_SAE Z10, Z0, Z8
-	VREDUCEPS     $0x41, Z10, Z11
-	VMOVAPS       Z3, Z12
-	VFMADD213PS   Z2, Z11, Z12
+	VREDUCEPS     $0x51, Z10, Z11
+	VMOVAPS       Z2, Z12
 	VFMADD213PS   Z1, Z11, Z12
 	VMULPS        Z11, Z12, Z12
-	VPERMPS       Z4, Z8, Z8
+	VPERMI2PS     Z4, Z3, Z8
 	VFMADD213PS   Z8, Z8, Z12
 	VSCALEFPS     Z10, Z12, Z12
 	VMULPS        Z12, Z9, Z9
@@ -7219,7 +7212,7 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
@@ -7376,7 +7369,7 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
@@ -7873,7 +7866,7 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
@@ -8096,7 +8089,7 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1080(SB), Z1, Z1
+	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
@@ -11204,13 +11197,13 @@ TEXT ·vecDropoutBF16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstbf16avx512<>+1084(SB), Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+1148(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+1152(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+1156(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+1160(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+1164(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+1168(SB), Z8
+	VPADDD       vecConstbf16avx512<>+1224(SB), Z2, Z2
+	VBROADCASTSS vecConstbf16avx512<>+1288(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1292(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+1296(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+1300(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+1304(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+1308(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -11452,11 +11445,11 @@ TEXT ·vecAddGeluDropoutBF16AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstbf16avx512<>+1084(SB), Z10, Z10
-	VBROADCASTSS vecConstbf16avx512<>+1148(SB), Z11
-	VBROADCASTSS vecConstbf16avx512<>+1152(SB), Z12
-	VBROADCASTSS vecConstbf16avx512<>+1156(SB), Z13
-	VBROADCASTSS vecConstbf16avx512<>+1160(SB), Z14
+	VPADDD       vecConstbf16avx512<>+1224(SB), Z10, Z10
+	VBROADCASTSS vecConstbf16avx512<>+1288(SB), Z11
+	VBROADCASTSS vecConstbf16avx512<>+1292(SB), Z12
+	VBROADCASTSS vecConstbf16avx512<>+1296(SB), Z13
+	VBROADCASTSS vecConstbf16avx512<>+1300(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -11994,27 +11987,62 @@ DATA vecConstbf16avx512<>+1064(SB)/4, $0x3f317219
 DATA vecConstbf16avx512<>+1068(SB)/4, $0x3e75f858
 DATA vecConstbf16avx512<>+1072(SB)/4, $0x3d671203
 DATA vecConstbf16avx512<>+1076(SB)/4, $0xff800000
-DATA vecConstbf16avx512<>+1080(SB)/4, $0x3c800000
-DATA vecConstbf16avx512<>+1084(SB)/4, $0x9e3779b9
-DATA vecConstbf16avx512<>+1088(SB)/4, $0x3c6ef372
-DATA vecConstbf16avx512<>+1092(SB)/4, $0xdaa66d2b
-DATA vecConstbf16avx512<>+1096(SB)/4, $0x78dde6e4
-DATA vecConstbf16avx512<>+1100(SB)/4, $0x1715609d
-DATA vecConstbf16avx512<>+1104(SB)/4, $0xb54cda56
-DATA vecConstbf16avx512<>+1108(SB)/4, $0x5384540f
-DATA vecConstbf16avx512<>+1112(SB)/4, $0xf1bbcdc8
-DATA vecConstbf16avx512<>+1116(SB)/4, $0x8ff34781
-DATA vecConstbf16avx512<>+1120(SB)/4, $0x2e2ac13a
-DATA vecConstbf16avx512<>+1124(SB)/4, $0xcc623af3
-DATA vecConstbf16avx512<>+1128(SB)/4, $0x6a99b4ac
-DATA vecConstbf16avx512<>+1132(SB)/4, $0x08d12e65
-DATA vecConstbf16avx512<>+1136(SB)/4, $0xa708a81e
-DATA vecConstbf16avx512<>+1140(SB)/4, $0x454021d7
-DATA vecConstbf16avx512<>+1144(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+1148(SB)/4, $0x85ebca6b
-DATA vecConstbf16avx512<>+1152(SB)/4, $0xc2b2ae35
-DATA vecConstbf16avx512<>+1156(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+1160(SB)/4, $0xc6ef3720
-DATA vecConstbf16avx512<>+1164(SB)/4, $0xaa66d2b0
-DATA vecConstbf16avx512<>+1168(SB)/4, $0x8dde6e40
-GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1172
+DATA vecConstbf16avx512<>+1080(SB)/4, $0x48c00000
+DATA vecConstbf16avx512<>+1084(SB)/4, $0x3f31708d
+DATA vecConstbf16avx512<>+1088(SB)/4, $0x3e787aff
+DATA vecConstbf16avx512<>+1092(SB)/4, $0x3f800000
+DATA vecConstbf16avx512<>+1096(SB)/4, $0x3f82cd87
+DATA vecConstbf16avx512<>+1100(SB)/4, $0x3f85aac3
+DATA vecConstbf16avx512<>+1104(SB)/4, $0x3f88980f
+DATA vecConstbf16avx512<>+1108(SB)/4, $0x3f8b95c2
+DATA vecConstbf16avx512<>+1112(SB)/4, $0x3f8ea43a
+DATA vecConstbf16avx512<>+1116(SB)/4, $0x3f91c3d3
+DATA vecConstbf16avx512<>+1120(SB)/4, $0x3f94f4f0
+DATA vecConstbf16avx512<>+1124(SB)/4, $0x3f9837f0
+DATA vecConstbf16avx512<>+1128(SB)/4, $0x3f9b8d3a
+DATA vecConstbf16avx512<>+1132(SB)/4, $0x3f9ef532
+DATA vecConstbf16avx512<>+1136(SB)/4, $0x3fa27043
+DATA vecConstbf16avx512<>+1140(SB)/4, $0x3fa5fed7
+DATA vecConstbf16avx512<>+1144(SB)/4, $0x3fa9a15b
+DATA vecConstbf16avx512<>+1148(SB)/4, $0x3fad583f
+DATA vecConstbf16avx512<>+1152(SB)/4, $0x3fb123f6
+DATA vecConstbf16avx512<>+1156(SB)/4, $0x3fb504f3
+DATA vecConstbf16avx512<>+1160(SB)/4, $0x3fb8fbaf
+DATA vecConstbf16avx512<>+1164(SB)/4, $0x3fbd08a4
+DATA vecConstbf16avx512<>+1168(SB)/4, $0x3fc12c4d
+DATA vecConstbf16avx512<>+1172(SB)/4, $0x3fc5672a
+DATA vecConstbf16avx512<>+1176(SB)/4, $0x3fc9b9be
+DATA vecConstbf16avx512<>+1180(SB)/4, $0x3fce248c
+DATA vecConstbf16avx512<>+1184(SB)/4, $0x3fd2a81e
+DATA vecConstbf16avx512<>+1188(SB)/4, $0x3fd744fd
+DATA vecConstbf16avx512<>+1192(SB)/4, $0x3fdbfbb8
+DATA vecConstbf16avx512<>+1196(SB)/4, $0x3fe0ccdf
+DATA vecConstbf16avx512<>+1200(SB)/4, $0x3fe5b907
+DATA vecConstbf16avx512<>+1204(SB)/4, $0x3feac0c7
+DATA vecConstbf16avx512<>+1208(SB)/4, $0x3fefe4ba
+DATA vecConstbf16avx512<>+1212(SB)/4, $0x3ff5257d
+DATA vecConstbf16avx512<>+1216(SB)/4, $0x3ffa83b3
+DATA vecConstbf16avx512<>+1220(SB)/4, $0x3c800000
+DATA vecConstbf16avx512<>+1224(SB)/4, $0x9e3779b9
+DATA vecConstbf16avx512<>+1228(SB)/4, $0x3c6ef372
+DATA vecConstbf16avx512<>+1232(SB)/4, $0xdaa66d2b
+DATA vecConstbf16avx512<>+1236(SB)/4, $0x78dde6e4
+DATA vecConstbf16avx512<>+1240(SB)/4, $0x1715609d
+DATA vecConstbf16avx512<>+1244(SB)/4, $0xb54cda56
+DATA vecConstbf16avx512<>+1248(SB)/4, $0x5384540f
+DATA vecConstbf16avx512<>+1252(SB)/4, $0xf1bbcdc8
+DATA vecConstbf16avx512<>+1256(SB)/4, $0x8ff34781
+DATA vecConstbf16avx512<>+1260(SB)/4, $0x2e2ac13a
+DATA vecConstbf16avx512<>+1264(SB)/4, $0xcc623af3
+DATA vecConstbf16avx512<>+1268(SB)/4, $0x6a99b4ac
+DATA vecConstbf16avx512<>+1272(SB)/4, $0x08d12e65
+DATA vecConstbf16avx512<>+1276(SB)/4, $0xa708a81e
+DATA vecConstbf16avx512<>+1280(SB)/4, $0x454021d7
+DATA vecConstbf16avx512<>+1284(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1288(SB)/4, $0x85ebca6b
+DATA vecConstbf16avx512<>+1292(SB)/4, $0xc2b2ae35
+DATA vecConstbf16avx512<>+1296(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1300(SB)/4, $0xc6ef3720
+DATA vecConstbf16avx512<>+1304(SB)/4, $0xaa66d2b0
+DATA vecConstbf16avx512<>+1308(SB)/4, $0x8dde6e40
+GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1312

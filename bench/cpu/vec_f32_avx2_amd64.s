@@ -1271,6 +1271,315 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecLogF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecLogF32AVX2(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSS vecConstf32avx2<>+320(SB), Y0
+	MOVQ         DI, R8
+	ANDQ         $-8, R8
+	SUBQ         R8, DX
+	SHLQ         $0x02, DX
+	SUBQ         R8, BX
+	SHLQ         $0x02, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1  10240(CX)
+	VMOVUPS     (CX), Y1
+	VMOVUPS     32(CX), Y4
+	VPADDD      vecConstf32avx2<>+1184(SB), Y1, Y2
+	VPADDD      vecConstf32avx2<>+1184(SB), Y4, Y5
+	VPSRLD      $0x17, Y2, Y2
+	VPSRLD      $0x17, Y5, Y5
+	VPSLLD      $0x17, Y2, Y3
+	VPSLLD      $0x17, Y5, Y6
+	VPSUBD      Y3, Y1, Y3
+	VPSUBD      Y6, Y4, Y6
+	VPADDD      Y0, Y3, Y3
+	VPADDD      Y0, Y6, Y6
+	VORPS       vecConstf32avx2<>+1216(SB), Y2, Y2
+	VORPS       vecConstf32avx2<>+1216(SB), Y5, Y7
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y2, Y2
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y7, Y7
+	VADDPS      Y0, Y3, Y5
+	VADDPS      Y0, Y6, Y8
+	VSUBPS      Y0, Y3, Y3
+	VSUBPS      Y0, Y6, Y6
+	VDIVPS      Y5, Y3, Y3
+	VDIVPS      Y8, Y6, Y6
+	VMULPS      Y3, Y3, Y5
+	VMULPS      Y6, Y6, Y9
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y5, Y8
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y5, Y8
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y9, Y10
+	VMULPS      Y5, Y8, Y8
+	VMULPS      Y9, Y10, Y10
+	VADDPS      Y3, Y3, Y3
+	VADDPS      Y6, Y6, Y6
+	VFMADD213PS Y3, Y3, Y8
+	VFMADD213PS Y6, Y6, Y10
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y2, Y8
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y7, Y10
+	VSUBPS      Y1, Y1, Y1
+	VSUBPS      Y4, Y4, Y4
+	VADDPS      Y1, Y8, Y8
+	VADDPS      Y4, Y10, Y10
+	VMOVNTPS    Y8, (AX)
+	VMOVNTPS    Y10, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, R8
+	JGE         farloop
+
+fardone:
+	ADDQ $+16, R8
+
+nt:
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+16, R8
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPS     (CX), Y1
+	VMOVUPS     32(CX), Y4
+	VPADDD      vecConstf32avx2<>+1184(SB), Y1, Y2
+	VPADDD      vecConstf32avx2<>+1184(SB), Y4, Y5
+	VPSRLD      $0x17, Y2, Y2
+	VPSRLD      $0x17, Y5, Y5
+	VPSLLD      $0x17, Y2, Y3
+	VPSLLD      $0x17, Y5, Y6
+	VPSUBD      Y3, Y1, Y3
+	VPSUBD      Y6, Y4, Y6
+	VPADDD      Y0, Y3, Y3
+	VPADDD      Y0, Y6, Y6
+	VORPS       vecConstf32avx2<>+1216(SB), Y2, Y2
+	VORPS       vecConstf32avx2<>+1216(SB), Y5, Y7
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y2, Y2
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y7, Y7
+	VADDPS      Y0, Y3, Y5
+	VADDPS      Y0, Y6, Y8
+	VSUBPS      Y0, Y3, Y3
+	VSUBPS      Y0, Y6, Y6
+	VDIVPS      Y5, Y3, Y3
+	VDIVPS      Y8, Y6, Y6
+	VMULPS      Y3, Y3, Y5
+	VMULPS      Y6, Y6, Y9
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y5, Y8
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y5, Y8
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y9, Y10
+	VMULPS      Y5, Y8, Y8
+	VMULPS      Y9, Y10, Y10
+	VADDPS      Y3, Y3, Y3
+	VADDPS      Y6, Y6, Y6
+	VFMADD213PS Y3, Y3, Y8
+	VFMADD213PS Y6, Y6, Y10
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y2, Y8
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y7, Y10
+	VSUBPS      Y1, Y1, Y1
+	VSUBPS      Y4, Y4, Y4
+	VADDPS      Y1, Y8, Y8
+	VADDPS      Y4, Y10, Y10
+	VMOVNTPS    Y8, (AX)
+	VMOVNTPS    Y10, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, R8
+	JGE         ntloop
+
+ntdone:
+	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPS     (CX), Y1
+	VPADDD      vecConstf32avx2<>+1184(SB), Y1, Y2
+	VPSRLD      $0x17, Y2, Y2
+	VPSLLD      $0x17, Y2, Y3
+	VPSUBD      Y3, Y1, Y3
+	VPADDD      Y0, Y3, Y3
+	VORPS       vecConstf32avx2<>+1216(SB), Y2, Y2
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y2, Y2
+	VADDPS      Y0, Y3, Y4
+	VSUBPS      Y0, Y3, Y3
+	VDIVPS      Y4, Y3, Y3
+	VMULPS      Y3, Y3, Y4
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y4, Y5
+	VMULPS      Y4, Y5, Y5
+	VADDPS      Y3, Y3, Y3
+	VFMADD213PS Y3, Y3, Y5
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y2, Y5
+	VSUBPS      Y1, Y1, Y1
+	VADDPS      Y1, Y5, Y5
+	VMOVNTPS    Y5, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R8
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+8, R8
+
+main:
+	SUBQ $+16, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPS     (CX), Y1
+	VMOVUPS     32(CX), Y4
+	VPADDD      vecConstf32avx2<>+1184(SB), Y1, Y2
+	VPADDD      vecConstf32avx2<>+1184(SB), Y4, Y5
+	VPSRLD      $0x17, Y2, Y2
+	VPSRLD      $0x17, Y5, Y5
+	VPSLLD      $0x17, Y2, Y3
+	VPSLLD      $0x17, Y5, Y6
+	VPSUBD      Y3, Y1, Y3
+	VPSUBD      Y6, Y4, Y6
+	VPADDD      Y0, Y3, Y3
+	VPADDD      Y0, Y6, Y6
+	VORPS       vecConstf32avx2<>+1216(SB), Y2, Y2
+	VORPS       vecConstf32avx2<>+1216(SB), Y5, Y7
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y2, Y2
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y7, Y7
+	VADDPS      Y0, Y3, Y5
+	VADDPS      Y0, Y6, Y8
+	VSUBPS      Y0, Y3, Y3
+	VSUBPS      Y0, Y6, Y6
+	VDIVPS      Y5, Y3, Y3
+	VDIVPS      Y8, Y6, Y6
+	VMULPS      Y3, Y3, Y5
+	VMULPS      Y6, Y6, Y9
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y5, Y8
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y9, Y10
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y5, Y8
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y9, Y10
+	VMULPS      Y5, Y8, Y8
+	VMULPS      Y9, Y10, Y10
+	VADDPS      Y3, Y3, Y3
+	VADDPS      Y6, Y6, Y6
+	VFMADD213PS Y3, Y3, Y8
+	VFMADD213PS Y6, Y6, Y10
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y2, Y8
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y7, Y10
+	VSUBPS      Y1, Y1, Y1
+	VSUBPS      Y4, Y4, Y4
+	VADDPS      Y1, Y8, Y8
+	VADDPS      Y4, Y10, Y10
+	VMOVUPS     Y8, (AX)
+	VMOVUPS     Y10, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, R8
+	JGE         mainloop
+
+maindone:
+	ADDQ $+16, R8
+	SUBQ $+8, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPS     (CX), Y1
+	VPADDD      vecConstf32avx2<>+1184(SB), Y1, Y2
+	VPSRLD      $0x17, Y2, Y2
+	VPSLLD      $0x17, Y2, Y3
+	VPSUBD      Y3, Y1, Y3
+	VPADDD      Y0, Y3, Y3
+	VORPS       vecConstf32avx2<>+1216(SB), Y2, Y2
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y2, Y2
+	VADDPS      Y0, Y3, Y4
+	VSUBPS      Y0, Y3, Y3
+	VDIVPS      Y4, Y3, Y3
+	VMULPS      Y3, Y3, Y4
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y5
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y4, Y5
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y4, Y5
+	VMULPS      Y4, Y5, Y5
+	VADDPS      Y3, Y3, Y3
+	VFMADD213PS Y3, Y3, Y5
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y2, Y5
+	VSUBPS      Y1, Y1, Y1
+	VADDPS      Y1, Y5, Y5
+	VMOVUPS     Y5, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+8, R8
+	JGE         singleloop
+
+singledone:
+	ADDQ        $+8, R8
+	JZ          next
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, R8
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y1
+	PREFETCHT0  2048(CX)
+	VMASKMOVPS  (CX), Y1, Y2
+	VPADDD      vecConstf32avx2<>+1184(SB), Y2, Y3
+	VPSRLD      $0x17, Y3, Y3
+	VPSLLD      $0x17, Y3, Y4
+	VPSUBD      Y4, Y2, Y4
+	VPADDD      Y0, Y4, Y4
+	VORPS       vecConstf32avx2<>+1216(SB), Y3, Y3
+	VSUBPS      vecConstf32avx2<>+1248(SB), Y3, Y3
+	VADDPS      Y0, Y4, Y5
+	VSUBPS      Y0, Y4, Y4
+	VDIVPS      Y5, Y4, Y4
+	VMULPS      Y4, Y4, Y5
+	VMOVAPS     vecConstf32avx2<>+1280(SB), Y6
+	VFMADD213PS vecConstf32avx2<>+1312(SB), Y5, Y6
+	VFMADD213PS vecConstf32avx2<>+1344(SB), Y5, Y6
+	VMULPS      Y5, Y6, Y6
+	VADDPS      Y4, Y4, Y4
+	VFMADD213PS Y4, Y4, Y6
+	VFMADD231PS vecConstf32avx2<>+1120(SB), Y3, Y6
+	VSUBPS      Y2, Y2, Y2
+	VADDPS      Y2, Y6, Y6
+	VMASKMOVPS  Y6, Y1, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecTanhF32AVX2(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF32AVX2(SB), NOSPLIT, $0-73
@@ -1306,7 +1615,7 @@ farloop:
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
 	VMOVUPS      96(CX), Y8
-	VMOVAPS      vecConstf32avx2<>+1184(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -1315,7 +1624,7 @@ farloop:
 	VMINPS       Y4, Y5, Y4
 	VMINPS       Y6, Y7, Y6
 	VMINPS       Y8, Y9, Y8
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -1328,7 +1637,7 @@ farloop:
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y10
 	VMOVAPS      Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1440(SB), Y5
 	VFMADD231PS  Y5, Y2, Y3
 	VFMADD231PS  Y5, Y4, Y7
 	VFMADD231PS  Y5, Y6, Y10
@@ -1337,37 +1646,37 @@ farloop:
 	VSUBPS       Y1, Y7, Y9
 	VSUBPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
 	VFNMADD231PS Y14, Y5, Y2
 	VFNMADD231PS Y14, Y9, Y4
 	VFNMADD231PS Y14, Y11, Y6
 	VFNMADD231PS Y14, Y13, Y8
-	VMOVAPS      vecConstf32avx2<>+1312(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y13
 	VMOVAPS      Y13, Y5
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1344(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1408(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1440(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
@@ -1392,7 +1701,7 @@ farloop:
 	VFMSUB213PS  Y7, Y4, Y9
 	VFMSUB213PS  Y10, Y6, Y11
 	VFMSUB213PS  Y12, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1504(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y6
 	VADDPS       Y6, Y5, Y2
 	VADDPS       Y6, Y9, Y3
 	VADDPS       Y6, Y11, Y4
@@ -1429,7 +1738,7 @@ ntloop:
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
 	VMOVUPS      96(CX), Y8
-	VMOVAPS      vecConstf32avx2<>+1184(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -1438,7 +1747,7 @@ ntloop:
 	VMINPS       Y4, Y5, Y4
 	VMINPS       Y6, Y7, Y6
 	VMINPS       Y8, Y9, Y8
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -1451,7 +1760,7 @@ ntloop:
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y10
 	VMOVAPS      Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1440(SB), Y5
 	VFMADD231PS  Y5, Y2, Y3
 	VFMADD231PS  Y5, Y4, Y7
 	VFMADD231PS  Y5, Y6, Y10
@@ -1460,37 +1769,37 @@ ntloop:
 	VSUBPS       Y1, Y7, Y9
 	VSUBPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
 	VFNMADD231PS Y14, Y5, Y2
 	VFNMADD231PS Y14, Y9, Y4
 	VFNMADD231PS Y14, Y11, Y6
 	VFNMADD231PS Y14, Y13, Y8
-	VMOVAPS      vecConstf32avx2<>+1312(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y13
 	VMOVAPS      Y13, Y5
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1344(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1408(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1440(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
@@ -1515,7 +1824,7 @@ ntloop:
 	VFMSUB213PS  Y7, Y4, Y9
 	VFMSUB213PS  Y10, Y6, Y11
 	VFMSUB213PS  Y12, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1504(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y6
 	VADDPS       Y6, Y5, Y2
 	VADDPS       Y6, Y9, Y3
 	VADDPS       Y6, Y11, Y4
@@ -1542,26 +1851,26 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1184(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y3
 	VMAXPS       Y2, Y3, Y2
 	VMOVAPS      Y1, Y3
-	VFMADD231PS  vecConstf32avx2<>+1248(SB), Y2, Y3
+	VFMADD231PS  vecConstf32avx2<>+1440(SB), Y2, Y3
 	VSUBPS       Y1, Y3, Y4
-	VFNMADD231PS vecConstf32avx2<>+1280(SB), Y4, Y2
-	VMOVAPS      vecConstf32avx2<>+1312(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y2, Y4
+	VFNMADD231PS vecConstf32avx2<>+1472(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y2, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VPSLLD       $0x17, Y3, Y3
 	VADDPS       Y3, Y3, Y2
 	VSUBPS       Y3, Y0, Y3
 	VFMSUB213PS  Y3, Y2, Y4
-	VADDPS       vecConstf32avx2<>+1504(SB), Y4, Y2
+	VADDPS       vecConstf32avx2<>+1696(SB), Y4, Y2
 	VDIVPS       Y2, Y4, Y4
 	VMOVNTPS     Y4, (AX)
 	ADDQ         $+32, AX
@@ -1584,7 +1893,7 @@ mainloop:
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
 	VMOVUPS      96(CX), Y8
-	VMOVAPS      vecConstf32avx2<>+1184(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -1593,7 +1902,7 @@ mainloop:
 	VMINPS       Y4, Y5, Y4
 	VMINPS       Y6, Y7, Y6
 	VMINPS       Y8, Y9, Y8
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -1606,7 +1915,7 @@ mainloop:
 	VMOVAPS      Y1, Y7
 	VMOVAPS      Y1, Y10
 	VMOVAPS      Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1248(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1440(SB), Y5
 	VFMADD231PS  Y5, Y2, Y3
 	VFMADD231PS  Y5, Y4, Y7
 	VFMADD231PS  Y5, Y6, Y10
@@ -1615,37 +1924,37 @@ mainloop:
 	VSUBPS       Y1, Y7, Y9
 	VSUBPS       Y1, Y10, Y11
 	VSUBPS       Y1, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1280(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
 	VFNMADD231PS Y14, Y5, Y2
 	VFNMADD231PS Y14, Y9, Y4
 	VFNMADD231PS Y14, Y11, Y6
 	VFNMADD231PS Y14, Y13, Y8
-	VMOVAPS      vecConstf32avx2<>+1312(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y13
 	VMOVAPS      Y13, Y5
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1344(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1536(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1376(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1568(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1408(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1440(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
 	VFMADD213PS  Y14, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
 	VFMADD213PS  Y14, Y2, Y5
 	VFMADD213PS  Y14, Y4, Y9
 	VFMADD213PS  Y14, Y6, Y11
@@ -1670,7 +1979,7 @@ mainloop:
 	VFMSUB213PS  Y7, Y4, Y9
 	VFMSUB213PS  Y10, Y6, Y11
 	VFMSUB213PS  Y12, Y8, Y13
-	VMOVAPS      vecConstf32avx2<>+1504(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1696(SB), Y6
 	VADDPS       Y6, Y5, Y2
 	VADDPS       Y6, Y9, Y3
 	VADDPS       Y6, Y11, Y4
@@ -1697,26 +2006,26 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1184(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y3
 	VMAXPS       Y2, Y3, Y2
 	VMOVAPS      Y1, Y3
-	VFMADD231PS  vecConstf32avx2<>+1248(SB), Y2, Y3
+	VFMADD231PS  vecConstf32avx2<>+1440(SB), Y2, Y3
 	VSUBPS       Y1, Y3, Y4
-	VFNMADD231PS vecConstf32avx2<>+1280(SB), Y4, Y2
-	VMOVAPS      vecConstf32avx2<>+1312(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y2, Y4
+	VFNMADD231PS vecConstf32avx2<>+1472(SB), Y4, Y2
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y2, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VPSLLD       $0x17, Y3, Y3
 	VADDPS       Y3, Y3, Y2
 	VSUBPS       Y3, Y0, Y3
 	VFMSUB213PS  Y3, Y2, Y4
-	VADDPS       vecConstf32avx2<>+1504(SB), Y4, Y2
+	VADDPS       vecConstf32avx2<>+1696(SB), Y4, Y2
 	VDIVPS       Y2, Y4, Y4
 	VMOVUPS      Y4, (AX)
 	ADDQ         $+32, AX
@@ -1733,26 +2042,26 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (CX), Y2, Y3
-	VMOVAPS      vecConstf32avx2<>+1184(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1376(SB), Y4
 	VMINPS       Y3, Y4, Y3
-	VMOVAPS      vecConstf32avx2<>+1216(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1408(SB), Y4
 	VMAXPS       Y3, Y4, Y3
 	VMOVAPS      Y1, Y4
-	VFMADD231PS  vecConstf32avx2<>+1248(SB), Y3, Y4
+	VFMADD231PS  vecConstf32avx2<>+1440(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS vecConstf32avx2<>+1280(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1312(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1344(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1376(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1408(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1440(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1472(SB), Y3, Y5
+	VFNMADD231PS vecConstf32avx2<>+1472(SB), Y5, Y3
+	VMOVAPS      vecConstf32avx2<>+1504(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+1536(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1568(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y5
 	VFMADD213PS  Y3, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VADDPS       Y4, Y4, Y3
 	VSUBPS       Y4, Y0, Y4
 	VFMSUB213PS  Y4, Y3, Y5
-	VADDPS       vecConstf32avx2<>+1504(SB), Y5, Y3
+	VADDPS       vecConstf32avx2<>+1696(SB), Y5, Y3
 	VDIVPS       Y3, Y5, Y5
 	VMASKMOVPS   Y5, Y2, (AX)
 
@@ -1773,7 +2082,7 @@ TEXT ·vecReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -1968,8 +2277,8 @@ TEXT ·vecGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -2008,42 +2317,42 @@ farloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -2115,42 +2424,42 @@ ntloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -2201,14 +2510,14 @@ ntsingleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -2250,42 +2559,42 @@ mainloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -2336,14 +2645,14 @@ singleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -2368,14 +2677,14 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
 	VMINPS       Y4, Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
 	VMAXPS       Y5, Y0, Y5
 	VMULPS       Y5, Y5, Y5
@@ -2426,14 +2735,14 @@ farloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -2458,23 +2767,23 @@ farloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -2519,14 +2828,14 @@ ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -2551,23 +2860,23 @@ ntloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -2603,20 +2912,20 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -2642,14 +2951,14 @@ mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -2674,23 +2983,23 @@ mainloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -2726,20 +3035,20 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -2760,20 +3069,20 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (CX), Y2, Y3
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y4
 	VMAXPS       Y3, Y4, Y3
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y4
 	VMINPS       Y3, Y4, Y4
 	VMOVAPS      Y1, Y5
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y1, Y5, Y6
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y4, Y6
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y4, Y6
 	VFMADD213PS  Y0, Y4, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
@@ -3684,7 +3993,7 @@ TEXT ·vecAddReluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SUBQ         R10, DX
@@ -3951,8 +4260,8 @@ TEXT ·vecAddGeluF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y1
 	MOVQ         DI, R10
 	ANDQ         $-8, R10
 	SUBQ         R10, DX
@@ -4003,42 +4312,42 @@ farloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -4119,42 +4428,42 @@ ntloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -4208,14 +4517,14 @@ ntsingleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -4266,42 +4575,42 @@ mainloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1600(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1632(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1696(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1728(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+1760(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+1792(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1824(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1856(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1888(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -4355,14 +4664,14 @@ singleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -4390,14 +4699,14 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
 	VMINPS       Y4, Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
 	VMAXPS       Y5, Y0, Y5
 	VMULPS       Y5, Y5, Y5
@@ -4461,14 +4770,14 @@ farloop:
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
 	VADDPS       Y7, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -4493,23 +4802,23 @@ farloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -4561,14 +4870,14 @@ ntloop:
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
 	VADDPS       Y7, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -4593,23 +4902,23 @@ ntloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -4648,20 +4957,20 @@ ntsingleloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      (R8), Y3
 	VADDPS       Y3, Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -4694,14 +5003,14 @@ mainloop:
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y5, Y4, Y4
 	VADDPS       Y7, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -4726,23 +5035,23 @@ mainloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -4781,20 +5090,20 @@ singleloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      (R8), Y3
 	VADDPS       Y3, Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -4818,20 +5127,20 @@ singledone:
 	VMASKMOVPS   (CX), Y2, Y3
 	VMASKMOVPS   (R8), Y2, Y4
 	VADDPS       Y4, Y3, Y3
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y4
 	VMAXPS       Y3, Y4, Y3
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y4
 	VMINPS       Y3, Y4, Y4
 	VMOVAPS      Y1, Y5
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y1, Y5, Y6
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y4, Y6
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y4, Y6
 	VFMADD213PS  Y0, Y4, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
@@ -4888,14 +5197,14 @@ farloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -4920,23 +5229,23 @@ farloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -4988,14 +5297,14 @@ ntloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -5020,23 +5329,23 @@ ntloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -5079,20 +5388,20 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -5121,14 +5430,14 @@ mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -5153,23 +5462,23 @@ mainloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -5212,20 +5521,20 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -5249,20 +5558,20 @@ singledone:
 	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (CX), Y2, Y3
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y4
 	VMAXPS       Y3, Y4, Y3
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y4
 	VMINPS       Y3, Y4, Y4
 	VMOVAPS      Y1, Y5
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y4, Y5
 	VSUBPS       Y1, Y5, Y6
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y6, Y4
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y6, Y4
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y4, Y6
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y4, Y6
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y4, Y6
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y4, Y6
 	VFMADD213PS  Y0, Y4, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
@@ -5310,14 +5619,14 @@ mainloop:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      64(CX), Y4
 	VMOVUPS      128(CX), Y6
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y7
 	VMOVAPS      Y7, Y3
 	VMOVAPS      Y7, Y5
 	VMOVAPS      Y7, Y7
 	VMAXPS       Y2, Y3, Y2
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y10
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y5
 	VMOVAPS      Y5, Y4
 	VMOVAPS      Y5, Y6
 	VMOVAPS      Y5, Y5
@@ -5342,23 +5651,23 @@ mainloop:
 	VFNMADD231PS Y14, Y6, Y4
 	VFNMADD231PS Y14, Y9, Y7
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y4, Y6
 	VFMADD213PS  Y14, Y7, Y9
 	VFMADD213PS  Y14, Y11, Y13
@@ -5399,20 +5708,20 @@ maindone:
 
 singleloop:
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -6688,8 +6997,8 @@ TEXT ·vecGeluTanhF32AVX2(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+2048(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2240(SB), Y1
 	MOVQ         DI, R8
 	ANDQ         $-8, R8
 	SUBQ         R8, DX
@@ -6728,41 +7037,11 @@ farloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2272(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+2304(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -6779,6 +7058,36 @@ farloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+2400(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2432(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2496(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2528(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2560(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2592(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -6850,41 +7159,11 @@ ntloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2272(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+2304(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -6901,6 +7180,36 @@ ntloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+2400(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2432(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2496(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2528(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2560(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2592(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -6951,17 +7260,17 @@ ntsingleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2240(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+2304(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+2336(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+2368(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+2400(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2432(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2464(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2496(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2528(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2560(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2592(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -7003,41 +7312,11 @@ mainloop:
 	VMINPS       Y5, Y1, Y5
 	VMINPS       Y7, Y1, Y7
 	VMINPS       Y12, Y1, Y12
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y13
 	VMOVAPS      Y13, Y9
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y11
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2240(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
-	VMOVAPS      vecConstf32avx2<>+2272(SB), Y14
-	VFMADD213PS  Y14, Y3, Y9
-	VFMADD213PS  Y14, Y5, Y10
-	VFMADD213PS  Y14, Y7, Y11
-	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+2304(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
@@ -7054,6 +7333,36 @@ mainloop:
 	VFMADD213PS  Y14, Y7, Y11
 	VFMADD213PS  Y14, Y12, Y13
 	VMOVAPS      vecConstf32avx2<>+2400(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2432(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2464(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2496(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2528(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2560(SB), Y14
+	VFMADD213PS  Y14, Y3, Y9
+	VFMADD213PS  Y14, Y5, Y10
+	VFMADD213PS  Y14, Y7, Y11
+	VFMADD213PS  Y14, Y12, Y13
+	VMOVAPS      vecConstf32avx2<>+2592(SB), Y14
 	VFMADD213PS  Y14, Y3, Y9
 	VFMADD213PS  Y14, Y5, Y10
 	VFMADD213PS  Y14, Y7, Y11
@@ -7104,17 +7413,17 @@ singleloop:
 	VMULPS       vecConstf32avx2<>+288(SB), Y2, Y3
 	VANDPS       vecConstf32avx2<>+32(SB), Y3, Y3
 	VMINPS       Y3, Y1, Y3
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2240(SB), Y3, Y4
-	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y3, Y4
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y4
 	VFMADD213PS  vecConstf32avx2<>+2304(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+2336(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+2368(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+2400(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2432(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2464(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2496(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2528(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2560(SB), Y3, Y4
+	VFMADD213PS  vecConstf32avx2<>+2592(SB), Y3, Y4
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y3, Y4
 	VMAXPS       Y4, Y0, Y4
 	VMULPS       Y4, Y4, Y4
@@ -7139,17 +7448,17 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y3, Y4
 	VANDPS       vecConstf32avx2<>+32(SB), Y4, Y4
 	VMINPS       Y4, Y1, Y4
-	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+2240(SB), Y4, Y5
-	VFMADD213PS  vecConstf32avx2<>+2272(SB), Y4, Y5
+	VMOVAPS      vecConstf32avx2<>+2272(SB), Y5
 	VFMADD213PS  vecConstf32avx2<>+2304(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+2336(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+2368(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+2400(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2432(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2464(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2496(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2528(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2560(SB), Y4, Y5
+	VFMADD213PS  vecConstf32avx2<>+2592(SB), Y4, Y5
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y4, Y5
 	VMAXPS       Y5, Y0, Y5
 	VMULPS       Y5, Y5, Y5
@@ -7201,7 +7510,7 @@ farloop:
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
 	VMOVUPS      96(CX), Y8
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -7210,7 +7519,7 @@ farloop:
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y4
 	VMAXPS       Y8, Y9, Y8
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y9
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y6
 	VMOVAPS      Y9, Y7
@@ -7242,27 +7551,27 @@ farloop:
 	VFNMADD231PS Y14, Y8, Y3
 	VFNMADD231PS Y14, Y10, Y4
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y8
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
@@ -7315,7 +7624,7 @@ ntloop:
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
 	VMOVUPS      96(CX), Y8
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -7324,7 +7633,7 @@ ntloop:
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y4
 	VMAXPS       Y8, Y9, Y8
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y9
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y6
 	VMOVAPS      Y9, Y7
@@ -7356,27 +7665,27 @@ ntloop:
 	VFNMADD231PS Y14, Y8, Y3
 	VFNMADD231PS Y14, Y10, Y4
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y8
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
@@ -7419,20 +7728,20 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMOVAPS      Y1, Y3
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y3
 	VSUBPS       Y1, Y3, Y4
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y4, Y2
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y2
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y2, Y4
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y2, Y4
 	VFMADD213PS  Y0, Y2, Y4
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y4, Y4
@@ -7459,7 +7768,7 @@ mainloop:
 	VMOVUPS      32(CX), Y4
 	VMOVUPS      64(CX), Y6
 	VMOVUPS      96(CX), Y8
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y9
 	VMOVAPS      Y9, Y3
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y7
@@ -7468,7 +7777,7 @@ mainloop:
 	VMAXPS       Y4, Y5, Y3
 	VMAXPS       Y6, Y7, Y4
 	VMAXPS       Y8, Y9, Y8
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y9
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y9
 	VMOVAPS      Y9, Y5
 	VMOVAPS      Y9, Y6
 	VMOVAPS      Y9, Y7
@@ -7500,27 +7809,27 @@ mainloop:
 	VFNMADD231PS Y14, Y8, Y3
 	VFNMADD231PS Y14, Y10, Y4
 	VFNMADD231PS Y14, Y13, Y11
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y13
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y13
 	VMOVAPS      Y13, Y6
 	VMOVAPS      Y13, Y8
 	VMOVAPS      Y13, Y10
 	VMOVAPS      Y13, Y13
-	VMOVAPS      vecConstf32avx2<>+1920(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2112(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1952(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2144(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+1984(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2176(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
 	VFMADD213PS  Y14, Y11, Y13
-	VMOVAPS      vecConstf32avx2<>+2016(SB), Y14
+	VMOVAPS      vecConstf32avx2<>+2208(SB), Y14
 	VFMADD213PS  Y14, Y2, Y6
 	VFMADD213PS  Y14, Y3, Y8
 	VFMADD213PS  Y14, Y4, Y10
@@ -7563,20 +7872,20 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPS      (CX), Y2
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMOVAPS      Y1, Y3
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y2, Y3
 	VSUBPS       Y1, Y3, Y4
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y4, Y2
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y4, Y2
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y4
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y2, Y4
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y2, Y4
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y4
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y2, Y4
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y2, Y4
 	VFMADD213PS  Y0, Y2, Y4
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y4, Y4
@@ -7597,20 +7906,20 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPS   (CX), Y2, Y3
-	VMOVAPS      vecConstf32avx2<>+1824(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2016(SB), Y4
 	VMAXPS       Y3, Y4, Y3
-	VMOVAPS      vecConstf32avx2<>+1856(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+2048(SB), Y4
 	VMINPS       Y3, Y4, Y3
 	VMOVAPS      Y1, Y4
 	VFNMADD231PS vecConstf32avx2<>+128(SB), Y3, Y4
 	VSUBPS       Y1, Y4, Y5
 	VFNMSUB231PS vecConstf32avx2<>+160(SB), Y5, Y3
 	VFNMADD231PS vecConstf32avx2<>+192(SB), Y5, Y3
-	VMOVAPS      vecConstf32avx2<>+1888(SB), Y5
-	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y3, Y5
-	VFMADD213PS  vecConstf32avx2<>+2016(SB), Y3, Y5
+	VMOVAPS      vecConstf32avx2<>+2080(SB), Y5
+	VFMADD213PS  vecConstf32avx2<>+2112(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2144(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2176(SB), Y3, Y5
+	VFMADD213PS  vecConstf32avx2<>+2208(SB), Y3, Y5
 	VFMADD213PS  Y0, Y3, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y5, Y5
@@ -8232,7 +8541,7 @@ next:
 // func vecSoftmaxF32AVX2(dst *float32, src *float32, y *float32, room *float32, ldd int, lds int, ldy int, m int, n int, scale float32, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
-	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2624(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -8240,7 +8549,7 @@ TEXT ·vecSoftmaxF32AVX2(SB), NOSPLIT, $0-77
 	MOVQ         y+16(FP), DI
 	VBROADCASTSS scale+72(FP), Y2
 	VMULPS       vecConstf32avx2<>+128(SB), Y2, Y2
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -8296,7 +8605,7 @@ addmaxsingledone:
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
 	VMASKMOVPS (DI)(R11*1), Y4, Y6
 	VADDPS     Y6, Y5, Y5
-	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -8309,7 +8618,7 @@ addmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8322,8 +8631,8 @@ addmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+32, R12
@@ -8364,10 +8673,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -8402,10 +8711,10 @@ addalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y10, Y7, Y10
 	VSUBPS      Y12, Y9, Y12
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y7
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y7
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y12, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y9
 	VMULPS      Y10, Y7, Y7
@@ -8447,8 +8756,8 @@ addalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8474,7 +8783,7 @@ addalonesingledone:
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
 	VMASKMOVPS  (DI)(R11*1), Y7, Y9
 	VADDPS      Y9, Y8, Y8
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -8485,8 +8794,8 @@ addalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -8510,7 +8819,7 @@ addrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8523,8 +8832,8 @@ addrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
 	CMPB         nt+76(FP), $0x00
 	JEQ          addkept
 	TESTQ        $0x0000003f, R10
@@ -8569,10 +8878,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8613,10 +8922,10 @@ addntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8664,8 +8973,8 @@ addntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8693,7 +9002,7 @@ addntsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8704,8 +9013,8 @@ addntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8764,10 +9073,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8808,10 +9117,10 @@ addinmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y11, Y8, Y11
 	VSUBPS      Y13, Y10, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y10
 	VMULPS      Y11, Y8, Y8
@@ -8859,8 +9168,8 @@ addinsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8888,7 +9197,7 @@ addinsingledone:
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
 	VMASKMOVPS  (DI)(R11*1), Y8, Y10
 	VADDPS      Y10, Y9, Y9
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -8899,8 +9208,8 @@ addinsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -8974,7 +9283,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPS (SI)(R11*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -8987,7 +9296,7 @@ plainmaxdone:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -9000,8 +9309,8 @@ plainmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+32, R12
@@ -9026,10 +9335,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -9060,10 +9369,10 @@ plainalonemain:
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y9, Y7, Y9
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y7
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y9, Y7
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y9, Y7, Y7
@@ -9100,8 +9409,8 @@ plainalonesingle:
 	VADDPS      Y1, Y7, Y8
 	VSUBPS      Y1, Y8, Y9
 	VSUBPS      Y9, Y7, Y9
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y7
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y7
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y7
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y9, Y7
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y7
 	VMULPS      Y9, Y7, Y7
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -9125,7 +9434,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y7, Y8
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y9
 	VBLENDVPS   Y7, Y8, Y9, Y8
 	VMAXPS      Y8, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y7, Y8
@@ -9134,8 +9443,8 @@ plainalonesingledone:
 	VADDPS      Y1, Y8, Y4
 	VSUBPS      Y1, Y4, Y9
 	VSUBPS      Y9, Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y9, Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y9, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y9, Y8
 	VMULPS      Y9, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y9
@@ -9159,7 +9468,7 @@ plainrow:
 	VMAXPS       X4, X3, X3
 	VBROADCASTSS X3, Y3
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -9172,8 +9481,8 @@ plainrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
 	CMPB         nt+76(FP), $0x00
 	JEQ          plainkept
 	TESTQ        $0x0000003f, R10
@@ -9202,10 +9511,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -9242,10 +9551,10 @@ plainntmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -9288,8 +9597,8 @@ plainntsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9315,7 +9624,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -9324,8 +9633,8 @@ plainntsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9368,10 +9677,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -9408,10 +9717,10 @@ plaininmain:
 	VSUBPS      Y1, Y12, Y13
 	VSUBPS      Y10, Y8, Y10
 	VSUBPS      Y13, Y11, Y13
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y11
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y13, Y11
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y11
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y13, Y11
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y13, Y11
 	VMULPS      Y10, Y8, Y8
@@ -9454,8 +9763,8 @@ plaininsingle:
 	VADDPS      Y1, Y8, Y9
 	VSUBPS      Y1, Y9, Y10
 	VSUBPS      Y10, Y8, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y8
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y8
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y8
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y8
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y8
 	VMULPS      Y10, Y8, Y8
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9481,7 +9790,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPS  (SI)(R11*1), Y8, Y9
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y10
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y10
 	VBLENDVPS   Y8, Y9, Y10, Y9
 	VMAXPS      Y9, Y3, Y3
 	VMASKMOVPS  (CX)(R11*1), Y8, Y9
@@ -9490,8 +9799,8 @@ plaininsingledone:
 	VADDPS      Y1, Y9, Y4
 	VSUBPS      Y1, Y4, Y10
 	VSUBPS      Y10, Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y10, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y10, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y10, Y9
 	VMULPS      Y10, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y10
@@ -9960,7 +10269,7 @@ return:
 TEXT ·vecColExpSumF32AVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
-	VBROADCASTSS vecConstf32avx2<>+2560(SB), Y2
+	VBROADCASTSS vecConstf32avx2<>+2752(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -10126,10 +10435,10 @@ TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -10163,7 +10472,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+1472(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VADDPS     Y5, Y0, Y0
 
@@ -10196,10 +10505,10 @@ TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x02, DX
 
 row:
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+32, SI
@@ -10233,7 +10542,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPS (CX)(DI*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y0, Y0
 
@@ -10265,10 +10574,10 @@ TEXT ·vecRowExpSumsF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x02, BX
-	VBROADCASTSS vecConstf32avx2<>+2432(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+2624(SB), Y0
 	VBROADCASTSS vecConstf32avx2<>+0(SB), Y1
 	VBROADCASTSS vecConstf32avx2<>+128(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -10302,7 +10611,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPS (DX)(R8*1), Y4, Y5
-	VMOVAPS    vecConstf32avx2<>+2464(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y6
 	VBLENDVPS  Y4, Y5, Y6, Y5
 	VMAXPS     Y5, Y3, Y3
 
@@ -10318,15 +10627,15 @@ row:
 	VMOVSS       X3, (CX)
 	ADDQ         $+4, CX
 	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         26624(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y7
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+32, DI
@@ -10351,10 +10660,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -10383,10 +10692,10 @@ expmain:
 	VSUBPS      Y1, Y13, Y14
 	VSUBPS      Y11, Y9, Y11
 	VSUBPS      Y14, Y12, Y14
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y12
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y14, Y12
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y12
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y14, Y12
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y14, Y12
 	VMULPS      Y11, Y9, Y9
@@ -10421,8 +10730,8 @@ expsingle:
 	VADDPS      Y1, Y9, Y10
 	VSUBPS      Y1, Y10, Y11
 	VSUBPS      Y11, Y9, Y11
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y9
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y11, Y9
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y9
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y11, Y9
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y11, Y9
 	VMULPS      Y11, Y9, Y9
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y11
@@ -10444,7 +10753,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPS  (R9)(R8*1), Y9, Y10
-	VMOVAPS     vecConstf32avx2<>+2464(SB), Y11
+	VMOVAPS     vecConstf32avx2<>+2656(SB), Y11
 	VBLENDVPS   Y9, Y10, Y11, Y10
 	VMAXPS      Y10, Y3, Y3
 	VMASKMOVPS  (DX)(R8*1), Y9, Y10
@@ -10453,8 +10762,8 @@ expsingledone:
 	VADDPS      Y1, Y10, Y11
 	VSUBPS      Y1, Y11, Y12
 	VSUBPS      Y12, Y10, Y12
-	VMOVAPS     vecConstf32avx2<>+2496(SB), Y10
-	VFMADD213PS vecConstf32avx2<>+2528(SB), Y12, Y10
+	VMOVAPS     vecConstf32avx2<>+2688(SB), Y10
+	VFMADD213PS vecConstf32avx2<>+2720(SB), Y12, Y10
 	VFMADD213PS vecConstf32avx2<>+1120(SB), Y12, Y10
 	VMULPS      Y12, Y10, Y10
 	VMOVUPS     vecConstf32avx2<>+96(SB), Y12
@@ -10482,8 +10791,8 @@ expdone:
 	VADDPS       Y1, Y6, Y4
 	VSUBPS       Y1, Y4, Y7
 	VSUBPS       Y7, Y6, Y7
-	VMOVAPS      vecConstf32avx2<>+2496(SB), Y6
-	VFMADD213PS  vecConstf32avx2<>+2528(SB), Y7, Y6
+	VMOVAPS      vecConstf32avx2<>+2688(SB), Y6
+	VFMADD213PS  vecConstf32avx2<>+2720(SB), Y7, Y6
 	VFMADD213PS  vecConstf32avx2<>+1120(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VMOVUPS      vecConstf32avx2<>+96(SB), Y7
@@ -10506,10 +10815,10 @@ TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y0
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y0
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y3
 	MOVQ    n+16(FP), DX
 	XORQ    BX, BX
 	SUBQ    $+32, DX
@@ -10610,13 +10919,13 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
 	CMPQ         n+56(FP), $+32
 	JLT          firstshort
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -10628,11 +10937,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 
@@ -10714,7 +11023,7 @@ row:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+64(FP), Y1
@@ -10735,13 +11044,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
 	CMPQ         n+56(FP), $+32
 	JLT          nextshort
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -10753,11 +11062,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 
@@ -11159,13 +11468,13 @@ TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-93
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
 	CMPQ         n+80(FP), $+32
 	JLT          firstshort
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -11181,11 +11490,11 @@ first:
 	VPERMILPS    $0xb1, X1, X6
 	VADDPS       X6, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS (DX), Y6
 	VADDPS       Y6, Y1, Y1
 	VBROADCASTSS (R11), Y6
@@ -11306,7 +11615,7 @@ turned:
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VMAXPS       Y4, Y1, Y4
 	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+88(FP), Y1
@@ -11327,13 +11636,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y5
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
 	CMPQ         n+80(FP), $+32
 	JLT          nextshort
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VADDPS       (DX), Y1, Y1
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
@@ -11349,11 +11658,11 @@ together:
 	VPERMILPS    $0xb1, X1, X8
 	VADDPS       X8, X1, X1
 	VBROADCASTSS X1, Y1
-	VMULPS       vecConstf32avx2<>+2592(SB), Y1, Y1
+	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VBROADCASTSS (DX), Y8
 	VADDPS       Y8, Y1, Y1
 	VBROADCASTSS (R11), Y8
@@ -11807,10 +12116,10 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	VDIVPS       Y1, Y0, Y0
 
 first:
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y3
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+32, R8
@@ -11883,10 +12192,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS vecConstf32avx2<>+1664(SB), Y3
 	CMPB    nt+60(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -12200,10 +12509,10 @@ TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSS mean+64(FP), Y5
 	VBROADCASTSS shift+72(FP), Y0
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -12942,10 +13251,10 @@ TEXT ·vecAddLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSS mean+64(FP), Y5
 	VBROADCASTSS shift+72(FP), Y0
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y4
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -13531,10 +13840,10 @@ TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         next+24(FP), DX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSS scale+68(FP), Y4
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y0
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y1
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y2
-	VMOVAPS      vecConstf32avx2<>+1472(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y0
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -14063,11 +14372,11 @@ TEXT ·vecDropoutF32AVX2(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
-	VPADDD       vecConstf32avx2<>+2624(SB), Y2, Y2
-	VBROADCASTSS vecConstf32avx2<>+2656(SB), Y3
-	VBROADCASTSS vecConstf32avx2<>+2688(SB), Y4
-	VBROADCASTSS vecConstf32avx2<>+2720(SB), Y5
-	VBROADCASTSS vecConstf32avx2<>+2752(SB), Y6
+	VPADDD       vecConstf32avx2<>+2816(SB), Y2, Y2
+	VBROADCASTSS vecConstf32avx2<>+2848(SB), Y3
+	VBROADCASTSS vecConstf32avx2<>+2880(SB), Y4
+	VBROADCASTSS vecConstf32avx2<>+2912(SB), Y5
+	VBROADCASTSS vecConstf32avx2<>+2944(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -14220,8 +14529,8 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVQ         src+8(FP), CX
 	MOVQ         n+24(FP), DX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSS vecConstf32avx2<>+1472(SB), Y0
-	VBROADCASTSS vecConstf32avx2<>+1536(SB), Y1
+	VBROADCASTSS vecConstf32avx2<>+1664(SB), Y0
+	VBROADCASTSS vecConstf32avx2<>+1728(SB), Y1
 	VBROADCASTSS scale+32(FP), Y2
 	MOVL         least+36(FP), SI
 	VMOVD        SI, X3
@@ -14229,7 +14538,7 @@ TEXT ·vecAddGeluDropoutF32AVX2(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X4
 	VPBROADCASTD X4, Y4
-	VPADDD       vecConstf32avx2<>+2624(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2816(SB), Y4, Y4
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -14252,22 +14561,22 @@ nt:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y6, Y1, Y6
 	VMINPS       Y9, Y1, Y9
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y10
 	VMAXPS       Y8, Y0, Y8
@@ -14281,19 +14590,19 @@ nt:
 	VFNMADD231PS Y8, Y6, Y5
 	VFNMADD231PS Y10, Y9, Y7
 	VMOVAPS      Y4, Y6
-	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y9
+	VPADDD       vecConstf32avx2<>+2912(SB), Y4, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2656(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2656(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2848(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2848(SB), Y9, Y9
 	VPSRLD       $0x0d, Y6, Y8
 	VPSRLD       $0x0d, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2688(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2688(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2880(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2880(SB), Y9, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
@@ -14308,7 +14617,7 @@ nt:
 	VANDNPS      Y7, Y8, Y7
 	VMOVNTPS     Y5, (AX)(SI*1)
 	VMOVNTPS     Y7, 32(AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2752(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2944(SB), Y4, Y4
 	ADDQ         $+64, SI
 	SUBQ         $+16, DX
 	JGE          nt
@@ -14334,22 +14643,22 @@ main:
 	VANDPS       vecConstf32avx2<>+32(SB), Y8, Y9
 	VMINPS       Y6, Y1, Y6
 	VMINPS       Y9, Y1, Y9
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y8
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y10
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y9, Y10
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y8
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y9, Y10
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y8
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y10
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y9, Y10
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y6, Y8
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y9, Y10
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y8
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y9, Y10
 	VMAXPS       Y8, Y0, Y8
@@ -14363,19 +14672,19 @@ main:
 	VFNMADD231PS Y8, Y6, Y5
 	VFNMADD231PS Y10, Y9, Y7
 	VMOVAPS      Y4, Y6
-	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y9
+	VPADDD       vecConstf32avx2<>+2912(SB), Y4, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2656(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2656(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2848(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2848(SB), Y9, Y9
 	VPSRLD       $0x0d, Y6, Y8
 	VPSRLD       $0x0d, Y9, Y10
 	VXORPS       Y8, Y6, Y6
 	VXORPS       Y10, Y9, Y9
-	VPMULLD      vecConstf32avx2<>+2688(SB), Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2688(SB), Y9, Y9
+	VPMULLD      vecConstf32avx2<>+2880(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2880(SB), Y9, Y9
 	VPSRLD       $0x10, Y6, Y8
 	VPSRLD       $0x10, Y9, Y10
 	VXORPS       Y8, Y6, Y6
@@ -14390,7 +14699,7 @@ main:
 	VANDNPS      Y7, Y8, Y7
 	VMOVUPS      Y5, (AX)(SI*1)
 	VMOVUPS      Y7, 32(AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2752(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2944(SB), Y4, Y4
 	ADDQ         $+64, SI
 	SUBQ         $+16, DX
 	JGE          main
@@ -14408,14 +14717,14 @@ single:
 	VMULPS       vecConstf32avx2<>+288(SB), Y5, Y6
 	VANDPS       vecConstf32avx2<>+32(SB), Y6, Y6
 	VMINPS       Y6, Y1, Y6
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y7
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y6, Y7
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y6, Y7
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y7
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y6, Y7
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y6, Y7
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y6, Y7
 	VMAXPS       Y7, Y0, Y7
 	VMULPS       Y7, Y7, Y7
@@ -14425,10 +14734,10 @@ single:
 	VMOVAPS      Y4, Y6
 	VPSRLD       $0x10, Y6, Y7
 	VXORPS       Y7, Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2656(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2848(SB), Y6, Y6
 	VPSRLD       $0x0d, Y6, Y7
 	VXORPS       Y7, Y6, Y6
-	VPMULLD      vecConstf32avx2<>+2688(SB), Y6, Y6
+	VPMULLD      vecConstf32avx2<>+2880(SB), Y6, Y6
 	VPSRLD       $0x10, Y6, Y7
 	VXORPS       Y7, Y6, Y6
 	VPSRLD       $0x01, Y6, Y6
@@ -14436,7 +14745,7 @@ single:
 	VPCMPGTD     Y6, Y3, Y6
 	VANDNPS      Y5, Y6, Y5
 	VMOVUPS      Y5, (AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2912(SB), Y4, Y4
 	ADDQ         $+32, SI
 	SUBQ         $+8, DX
 	JGE          single
@@ -14455,14 +14764,14 @@ singledone:
 	VMULPS       vecConstf32avx2<>+288(SB), Y6, Y7
 	VANDPS       vecConstf32avx2<>+32(SB), Y7, Y7
 	VMINPS       Y7, Y1, Y7
-	VMOVAPS      vecConstf32avx2<>+1568(SB), Y1
-	VFMADD213PS  vecConstf32avx2<>+1600(SB), Y7, Y1
-	VFMADD213PS  vecConstf32avx2<>+1632(SB), Y7, Y1
-	VFMADD213PS  vecConstf32avx2<>+1664(SB), Y7, Y1
-	VFMADD213PS  vecConstf32avx2<>+1696(SB), Y7, Y1
-	VFMADD213PS  vecConstf32avx2<>+1728(SB), Y7, Y1
-	VFMADD213PS  vecConstf32avx2<>+1760(SB), Y7, Y1
+	VMOVAPS      vecConstf32avx2<>+1760(SB), Y1
 	VFMADD213PS  vecConstf32avx2<>+1792(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1824(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1856(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1888(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1920(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1952(SB), Y7, Y1
+	VFMADD213PS  vecConstf32avx2<>+1984(SB), Y7, Y1
 	VFMADD213PS  vecConstf32avx2<>+320(SB), Y7, Y1
 	VMAXPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y1
@@ -14472,10 +14781,10 @@ singledone:
 	VMOVAPS      Y4, Y1
 	VPSRLD       $0x10, Y1, Y6
 	VXORPS       Y6, Y1, Y1
-	VPMULLD      vecConstf32avx2<>+2656(SB), Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2848(SB), Y1, Y1
 	VPSRLD       $0x0d, Y1, Y6
 	VXORPS       Y6, Y1, Y1
-	VPMULLD      vecConstf32avx2<>+2688(SB), Y1, Y1
+	VPMULLD      vecConstf32avx2<>+2880(SB), Y1, Y1
 	VPSRLD       $0x10, Y1, Y6
 	VXORPS       Y6, Y1, Y1
 	VPSRLD       $0x01, Y1, Y1
@@ -14483,7 +14792,7 @@ singledone:
 	VPCMPGTD     Y1, Y3, Y1
 	VANDNPS      Y0, Y1, Y0
 	VMASKMOVPS   Y0, Y5, (AX)(SI*1)
-	VPADDD       vecConstf32avx2<>+2720(SB), Y4, Y4
+	VPADDD       vecConstf32avx2<>+2912(SB), Y4, Y4
 
 return:
 	VZEROUPPER
@@ -15384,10 +15693,10 @@ several:
 	JLT  severalrest
 
 severalvectors:
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y3
 	XORQ    R12, R12
 
 severaltaps:
@@ -15413,10 +15722,10 @@ severaltaps:
 severalrest:
 	ADDQ    $+8, R9
 	JZ      severalnext
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y0
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y1
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y2
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y3
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y1
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y2
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y3
 	XORQ    R12, R12
 
 severalmasked:
@@ -15475,7 +15784,7 @@ single:
 	JLT  singlerest
 
 singlevectors:
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y0
 	XORQ    R8, R8
 
 singletaps:
@@ -15495,7 +15804,7 @@ singletaps:
 singlerest:
 	ADDQ    $+8, R9
 	JZ      singlenext
-	VMOVAPS vecConstf32avx2<>+2464(SB), Y0
+	VMOVAPS vecConstf32avx2<>+2656(SB), Y0
 	XORQ    R8, R8
 
 singlemasked:
@@ -16400,407 +16709,455 @@ DATA vecConstf32avx2<>+1168(SB)/4, $0x80000000
 DATA vecConstf32avx2<>+1172(SB)/4, $0x80000000
 DATA vecConstf32avx2<>+1176(SB)/4, $0x80000000
 DATA vecConstf32avx2<>+1180(SB)/4, $0x80000000
-DATA vecConstf32avx2<>+1184(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1188(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1192(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1196(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1200(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1204(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1208(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1212(SB)/4, $0x41200000
-DATA vecConstf32avx2<>+1216(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1220(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1224(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1228(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1232(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1236(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1240(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1244(SB)/4, $0xc1200000
-DATA vecConstf32avx2<>+1248(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1252(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1256(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1260(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1264(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1268(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1272(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1276(SB)/4, $0x4038aa3b
-DATA vecConstf32avx2<>+1280(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1284(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1288(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1292(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1296(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1300(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1304(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1308(SB)/4, $0x3eb17218
-DATA vecConstf32avx2<>+1312(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1316(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1320(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1324(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1328(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1332(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1336(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1340(SB)/4, $0x3d35f604
-DATA vecConstf32avx2<>+1344(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1348(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1352(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1356(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1360(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1364(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1368(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1372(SB)/4, $0x3e0913b5
-DATA vecConstf32avx2<>+1376(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1380(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1384(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1388(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1392(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1396(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1400(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1404(SB)/4, $0x3eaaab3a
-DATA vecConstf32avx2<>+1408(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1412(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1416(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1420(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1424(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1428(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1432(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1436(SB)/4, $0x3f2aaa58
-DATA vecConstf32avx2<>+1440(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1444(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1448(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1452(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1456(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1460(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1464(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1468(SB)/4, $0x3f7fffff
-DATA vecConstf32avx2<>+1472(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1476(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1480(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1484(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1488(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1492(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1496(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1500(SB)/4, $0x00000000
-DATA vecConstf32avx2<>+1504(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1508(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1512(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1516(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1520(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1524(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1528(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1532(SB)/4, $0x40000000
-DATA vecConstf32avx2<>+1536(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1540(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1544(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1548(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1552(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1556(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1560(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1564(SB)/4, $0x40369127
-DATA vecConstf32avx2<>+1568(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1572(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1576(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1580(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1584(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1588(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1592(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1596(SB)/4, $0xba86a7c5
-DATA vecConstf32avx2<>+1600(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1604(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1608(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1612(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1616(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1620(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1624(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1628(SB)/4, $0x3c110c19
-DATA vecConstf32avx2<>+1632(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1636(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1640(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1644(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1648(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1652(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1656(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1660(SB)/4, $0xbcbf1bdb
-DATA vecConstf32avx2<>+1664(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1668(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1672(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1676(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1680(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1684(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1688(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1692(SB)/4, $0xbab60d39
-DATA vecConstf32avx2<>+1696(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1700(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1704(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1708(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1712(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1716(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1720(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1724(SB)/4, $0x3d93ea94
-DATA vecConstf32avx2<>+1728(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1732(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1736(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1740(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1744(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1748(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1752(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1756(SB)/4, $0x3d353c65
-DATA vecConstf32avx2<>+1760(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1764(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1768(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1772(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1776(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1780(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1784(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1788(SB)/4, $0xbe748498
-DATA vecConstf32avx2<>+1792(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1796(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1800(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1804(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1808(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1812(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1816(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1820(SB)/4, $0xbecc41e8
-DATA vecConstf32avx2<>+1824(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1828(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1832(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1836(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1840(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1844(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1848(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1852(SB)/4, $0xc2b20000
-DATA vecConstf32avx2<>+1856(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1860(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1864(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1868(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1872(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1876(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1880(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1884(SB)/4, $0x42ae0000
-DATA vecConstf32avx2<>+1888(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1892(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1896(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1900(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1904(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1908(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1912(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1916(SB)/4, $0x3c07d418
-DATA vecConstf32avx2<>+1920(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1924(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1928(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1932(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1936(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1940(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1944(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1948(SB)/4, $0x3d2b9d2c
-DATA vecConstf32avx2<>+1952(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1956(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1960(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1964(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1968(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1972(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1976(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1980(SB)/4, $0x3e2aad35
-DATA vecConstf32avx2<>+1984(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+1988(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+1992(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+1996(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+2000(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+2004(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+2008(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+2012(SB)/4, $0x3efffee3
-DATA vecConstf32avx2<>+2016(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2020(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2024(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2028(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2032(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2036(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2040(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2044(SB)/4, $0x3f7ffffb
-DATA vecConstf32avx2<>+2048(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2052(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2056(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2060(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2064(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2068(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2072(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2076(SB)/4, $0x4029ffbe
-DATA vecConstf32avx2<>+2080(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2084(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2088(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2092(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2096(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2100(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2104(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2108(SB)/4, $0xb9db2c38
-DATA vecConstf32avx2<>+2112(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2116(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2120(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2124(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2128(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2132(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2136(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2140(SB)/4, $0x3b902818
-DATA vecConstf32avx2<>+2144(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2148(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2152(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2156(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2160(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2164(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2168(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2172(SB)/4, $0xbc97f47d
-DATA vecConstf32avx2<>+2176(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2180(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2184(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2188(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2192(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2196(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2200(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2204(SB)/4, $0x3d1d7444
-DATA vecConstf32avx2<>+2208(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2212(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2216(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2220(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2224(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2228(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2232(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2236(SB)/4, $0xbd122402
-DATA vecConstf32avx2<>+2240(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2244(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2248(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2252(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2256(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2260(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2264(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2268(SB)/4, $0x3bb57d96
-DATA vecConstf32avx2<>+2272(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2276(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2280(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2284(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2288(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2292(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2296(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2300(SB)/4, $0xbc8fe2b7
-DATA vecConstf32avx2<>+2304(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2308(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2312(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2316(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2320(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2324(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2328(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2332(SB)/4, $0x3da08624
-DATA vecConstf32avx2<>+2336(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2340(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2344(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2348(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2352(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2356(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2360(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2364(SB)/4, $0x3d3718db
-DATA vecConstf32avx2<>+2368(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2372(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2376(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2380(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2384(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2388(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2392(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2396(SB)/4, $0xbe746ec2
-DATA vecConstf32avx2<>+2400(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2404(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2408(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2412(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2416(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2420(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2424(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2428(SB)/4, $0xbecc424a
-DATA vecConstf32avx2<>+2432(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2436(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2440(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2444(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2448(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2452(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2456(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2460(SB)/4, $0xc2fe0000
-DATA vecConstf32avx2<>+2464(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2468(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2472(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2476(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2480(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2484(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2488(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2492(SB)/4, $0xff800000
-DATA vecConstf32avx2<>+2496(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2500(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2504(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2508(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2512(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2516(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2520(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2524(SB)/4, $0x3d636000
-DATA vecConstf32avx2<>+2528(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2532(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2536(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2540(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2544(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2548(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2552(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2556(SB)/4, $0x3e760619
-DATA vecConstf32avx2<>+2560(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2564(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2568(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2572(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2576(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2580(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2584(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2588(SB)/4, $0xc2b00f34
-DATA vecConstf32avx2<>+2592(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2596(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2600(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2604(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2608(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2612(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2616(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2620(SB)/4, $0x3d000000
-DATA vecConstf32avx2<>+2624(SB)/4, $0x9e3779b9
-DATA vecConstf32avx2<>+2628(SB)/4, $0x3c6ef372
-DATA vecConstf32avx2<>+2632(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx2<>+2636(SB)/4, $0x78dde6e4
-DATA vecConstf32avx2<>+2640(SB)/4, $0x1715609d
-DATA vecConstf32avx2<>+2644(SB)/4, $0xb54cda56
-DATA vecConstf32avx2<>+2648(SB)/4, $0x5384540f
-DATA vecConstf32avx2<>+2652(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2656(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2660(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2664(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2668(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2672(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2676(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2680(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2684(SB)/4, $0x85ebca6b
-DATA vecConstf32avx2<>+2688(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2692(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2696(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2700(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2704(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2708(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2712(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2716(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx2<>+2720(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2724(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2728(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2732(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2736(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2740(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2744(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2748(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx2<>+2752(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2756(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2760(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2764(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2768(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2772(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2776(SB)/4, $0xe3779b90
-DATA vecConstf32avx2<>+2780(SB)/4, $0xe3779b90
-GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2784
+DATA vecConstf32avx2<>+1184(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1188(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1192(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1196(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1200(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1204(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1208(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1212(SB)/4, $0x00400000
+DATA vecConstf32avx2<>+1216(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1220(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1224(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1228(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1232(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1236(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1240(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1244(SB)/4, $0x4b000000
+DATA vecConstf32avx2<>+1248(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1252(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1256(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1260(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1264(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1268(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1272(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1276(SB)/4, $0x4b00007f
+DATA vecConstf32avx2<>+1280(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1284(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1288(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1292(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1296(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1300(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1304(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1308(SB)/4, $0x3e1b703b
+DATA vecConstf32avx2<>+1312(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1316(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1320(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1324(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1328(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1332(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1336(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1340(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx2<>+1344(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1348(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1352(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1356(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1360(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1364(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1368(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1372(SB)/4, $0x3eaaaada
+DATA vecConstf32avx2<>+1376(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1380(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1384(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1388(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1392(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1396(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1400(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1404(SB)/4, $0x41200000
+DATA vecConstf32avx2<>+1408(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1412(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1416(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1420(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1424(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1428(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1432(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1436(SB)/4, $0xc1200000
+DATA vecConstf32avx2<>+1440(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1444(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1448(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1452(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1456(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1460(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1464(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1468(SB)/4, $0x4038aa3b
+DATA vecConstf32avx2<>+1472(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1476(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1480(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1484(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1488(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1492(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1496(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1500(SB)/4, $0x3eb17218
+DATA vecConstf32avx2<>+1504(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1508(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1512(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1516(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1520(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1524(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1528(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1532(SB)/4, $0x3d35f604
+DATA vecConstf32avx2<>+1536(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1540(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1544(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1548(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1552(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1556(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1560(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1564(SB)/4, $0x3e0913b5
+DATA vecConstf32avx2<>+1568(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1572(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1576(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1580(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1584(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1588(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1592(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1596(SB)/4, $0x3eaaab3a
+DATA vecConstf32avx2<>+1600(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1604(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1608(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1612(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1616(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1620(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1624(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1628(SB)/4, $0x3f2aaa58
+DATA vecConstf32avx2<>+1632(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1636(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1640(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1644(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1648(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1652(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1656(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1660(SB)/4, $0x3f7fffff
+DATA vecConstf32avx2<>+1664(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1668(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1672(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1676(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1680(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1684(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1688(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1692(SB)/4, $0x00000000
+DATA vecConstf32avx2<>+1696(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1700(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1704(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1708(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1712(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1716(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1720(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1724(SB)/4, $0x40000000
+DATA vecConstf32avx2<>+1728(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1732(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1736(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1740(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1744(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1748(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1752(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1756(SB)/4, $0x40369127
+DATA vecConstf32avx2<>+1760(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1764(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1768(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1772(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1776(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1780(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1784(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1788(SB)/4, $0xba86a7c5
+DATA vecConstf32avx2<>+1792(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1796(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1800(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1804(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1808(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1812(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1816(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1820(SB)/4, $0x3c110c19
+DATA vecConstf32avx2<>+1824(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1828(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1832(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1836(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1840(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1844(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1848(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1852(SB)/4, $0xbcbf1bdb
+DATA vecConstf32avx2<>+1856(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1860(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1864(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1868(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1872(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1876(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1880(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1884(SB)/4, $0xbab60d39
+DATA vecConstf32avx2<>+1888(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1892(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1896(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1900(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1904(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1908(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1912(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1916(SB)/4, $0x3d93ea94
+DATA vecConstf32avx2<>+1920(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1924(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1928(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1932(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1936(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1940(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1944(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1948(SB)/4, $0x3d353c65
+DATA vecConstf32avx2<>+1952(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1956(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1960(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1964(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1968(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1972(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1976(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1980(SB)/4, $0xbe748498
+DATA vecConstf32avx2<>+1984(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1988(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1992(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+1996(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+2000(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+2004(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+2008(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+2012(SB)/4, $0xbecc41e8
+DATA vecConstf32avx2<>+2016(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2020(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2024(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2028(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2032(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2036(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2040(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2044(SB)/4, $0xc2b20000
+DATA vecConstf32avx2<>+2048(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2052(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2056(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2060(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2064(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2068(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2072(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2076(SB)/4, $0x42ae0000
+DATA vecConstf32avx2<>+2080(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2084(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2088(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2092(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2096(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2100(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2104(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2108(SB)/4, $0x3c07d418
+DATA vecConstf32avx2<>+2112(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2116(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2120(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2124(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2128(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2132(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2136(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2140(SB)/4, $0x3d2b9d2c
+DATA vecConstf32avx2<>+2144(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2148(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2152(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2156(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2160(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2164(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2168(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2172(SB)/4, $0x3e2aad35
+DATA vecConstf32avx2<>+2176(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2180(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2184(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2188(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2192(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2196(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2200(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2204(SB)/4, $0x3efffee3
+DATA vecConstf32avx2<>+2208(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2212(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2216(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2220(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2224(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2228(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2232(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2236(SB)/4, $0x3f7ffffb
+DATA vecConstf32avx2<>+2240(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2244(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2248(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2252(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2256(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2260(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2264(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2268(SB)/4, $0x4029ffbe
+DATA vecConstf32avx2<>+2272(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2276(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2280(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2284(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2288(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2292(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2296(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2300(SB)/4, $0xb9db2c38
+DATA vecConstf32avx2<>+2304(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2308(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2312(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2316(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2320(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2324(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2328(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2332(SB)/4, $0x3b902818
+DATA vecConstf32avx2<>+2336(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2340(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2344(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2348(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2352(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2356(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2360(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2364(SB)/4, $0xbc97f47d
+DATA vecConstf32avx2<>+2368(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2372(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2376(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2380(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2384(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2388(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2392(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2396(SB)/4, $0x3d1d7444
+DATA vecConstf32avx2<>+2400(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2404(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2408(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2412(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2416(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2420(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2424(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2428(SB)/4, $0xbd122402
+DATA vecConstf32avx2<>+2432(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2436(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2440(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2444(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2448(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2452(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2456(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2460(SB)/4, $0x3bb57d96
+DATA vecConstf32avx2<>+2464(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2468(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2472(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2476(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2480(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2484(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2488(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2492(SB)/4, $0xbc8fe2b7
+DATA vecConstf32avx2<>+2496(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2500(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2504(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2508(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2512(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2516(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2520(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2524(SB)/4, $0x3da08624
+DATA vecConstf32avx2<>+2528(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2532(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2536(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2540(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2544(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2548(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2552(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2556(SB)/4, $0x3d3718db
+DATA vecConstf32avx2<>+2560(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2564(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2568(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2572(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2576(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2580(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2584(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2588(SB)/4, $0xbe746ec2
+DATA vecConstf32avx2<>+2592(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2596(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2600(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2604(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2608(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2612(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2616(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2620(SB)/4, $0xbecc424a
+DATA vecConstf32avx2<>+2624(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2628(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2632(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2636(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2640(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2644(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2648(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2652(SB)/4, $0xc2fe0000
+DATA vecConstf32avx2<>+2656(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2660(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2664(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2668(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2672(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2676(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2680(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2684(SB)/4, $0xff800000
+DATA vecConstf32avx2<>+2688(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2692(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2696(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2700(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2704(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2708(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2712(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2716(SB)/4, $0x3d636000
+DATA vecConstf32avx2<>+2720(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2724(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2728(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2732(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2736(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2740(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2744(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2748(SB)/4, $0x3e760619
+DATA vecConstf32avx2<>+2752(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2756(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2760(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2764(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2768(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2772(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2776(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2780(SB)/4, $0xc2b00f34
+DATA vecConstf32avx2<>+2784(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2788(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2792(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2796(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2800(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2804(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2808(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2812(SB)/4, $0x3d000000
+DATA vecConstf32avx2<>+2816(SB)/4, $0x9e3779b9
+DATA vecConstf32avx2<>+2820(SB)/4, $0x3c6ef372
+DATA vecConstf32avx2<>+2824(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx2<>+2828(SB)/4, $0x78dde6e4
+DATA vecConstf32avx2<>+2832(SB)/4, $0x1715609d
+DATA vecConstf32avx2<>+2836(SB)/4, $0xb54cda56
+DATA vecConstf32avx2<>+2840(SB)/4, $0x5384540f
+DATA vecConstf32avx2<>+2844(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2848(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2852(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2856(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2860(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2864(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2868(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2872(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2876(SB)/4, $0x85ebca6b
+DATA vecConstf32avx2<>+2880(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2884(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2888(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2892(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2896(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2900(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2904(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2908(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx2<>+2912(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2916(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2920(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2924(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2928(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2932(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2936(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2940(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx2<>+2944(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2948(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2952(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2956(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2960(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2964(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2968(SB)/4, $0xe3779b90
+DATA vecConstf32avx2<>+2972(SB)/4, $0xe3779b90
+GLOBL vecConstf32avx2<>(SB), RODATA|NOPTR, $2976
 
 DATA vecMaskf32avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf32avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -922,6 +922,456 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecLogF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·vecLogF32AVX512(SB), NOSPLIT, $0-73
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         ldd+24(FP), BX
+	MOVQ         lds+32(FP), SI
+	MOVQ         m+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
+	MOVQ         R8, CX
+	ANDQ         $-16, CX
+	SUBQ         CX, BX
+	SHLQ         $0x02, BX
+	SUBQ         CX, SI
+	SHLQ         $0x02, SI
+
+row:
+	MOVQ  R8, CX
+	CMPB  nt+72(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1       10240(DX)
+	PREFETCHT1       10304(DX)
+	PREFETCHT1       10368(DX)
+	PREFETCHT1       10432(DX)
+	VMOVUPS          (DX), Z1
+	VMOVUPS          64(DX), Z4
+	VMOVUPS          128(DX), Z7
+	VMOVUPS          192(DX), Z10
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z1, Z2
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z4, Z5
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z7, Z8
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z10, Z11
+	VPSRLD           $0x17, Z2, Z2
+	VPSRLD           $0x17, Z5, Z5
+	VPSRLD           $0x17, Z8, Z8
+	VPSRLD           $0x17, Z11, Z11
+	VPSLLD           $0x17, Z2, Z3
+	VPSLLD           $0x17, Z5, Z6
+	VPSLLD           $0x17, Z8, Z9
+	VPSLLD           $0x17, Z11, Z12
+	VPSUBD           Z3, Z1, Z3
+	VPSUBD           Z6, Z4, Z6
+	VPSUBD           Z9, Z7, Z9
+	VPSUBD           Z12, Z10, Z12
+	VPADDD           Z0, Z3, Z3
+	VPADDD           Z0, Z6, Z6
+	VPADDD           Z0, Z9, Z9
+	VPADDD           Z0, Z12, Z12
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z2, Z2
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z5, Z5
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z8, Z8
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z11, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z2, Z2
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z5, Z5
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z8, Z8
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z15, Z15
+	VADDPS           Z0, Z3, Z11
+	VADDPS           Z0, Z6, Z13
+	VADDPS           Z0, Z9, Z14
+	VADDPS           Z0, Z12, Z16
+	VSUBPS           Z0, Z3, Z3
+	VSUBPS           Z0, Z6, Z6
+	VSUBPS           Z0, Z9, Z9
+	VSUBPS           Z0, Z12, Z12
+	VDIVPS           Z11, Z3, Z3
+	VDIVPS           Z13, Z6, Z6
+	VDIVPS           Z14, Z9, Z9
+	VDIVPS           Z16, Z12, Z12
+	VMULPS           Z3, Z3, Z11
+	VMULPS           Z6, Z6, Z14
+	VMULPS           Z9, Z9, Z17
+	VMULPS           Z12, Z12, Z19
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z11, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z14, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z11, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z14, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z19, Z20
+	VMULPS           Z11, Z13, Z13
+	VMULPS           Z14, Z16, Z16
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z19, Z20, Z20
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z6, Z6, Z6
+	VADDPS           Z9, Z9, Z9
+	VADDPS           Z12, Z12, Z12
+	VFMADD213PS      Z3, Z3, Z13
+	VFMADD213PS      Z6, Z6, Z16
+	VFMADD213PS      Z9, Z9, Z18
+	VFMADD213PS      Z12, Z12, Z20
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z2, Z13
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z5, Z16
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z18
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z15, Z20
+	VSUBPS           Z1, Z1, Z1
+	VSUBPS           Z4, Z4, Z4
+	VSUBPS           Z7, Z7, Z7
+	VSUBPS           Z10, Z10, Z10
+	VADDPS           Z1, Z13, Z13
+	VADDPS           Z4, Z16, Z16
+	VADDPS           Z7, Z18, Z18
+	VADDPS           Z10, Z20, Z20
+	VMOVNTPS         Z13, (AX)
+	VMOVNTPS         Z16, 64(AX)
+	VMOVNTPS         Z18, 128(AX)
+	VMOVNTPS         Z20, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              farloop
+
+fardone:
+	ADDQ $+64, CX
+
+nt:
+	CMPB  nt+72(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+64, CX
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z1
+	VMOVUPS          64(DX), Z4
+	VMOVUPS          128(DX), Z7
+	VMOVUPS          192(DX), Z10
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z1, Z2
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z4, Z5
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z7, Z8
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z10, Z11
+	VPSRLD           $0x17, Z2, Z2
+	VPSRLD           $0x17, Z5, Z5
+	VPSRLD           $0x17, Z8, Z8
+	VPSRLD           $0x17, Z11, Z11
+	VPSLLD           $0x17, Z2, Z3
+	VPSLLD           $0x17, Z5, Z6
+	VPSLLD           $0x17, Z8, Z9
+	VPSLLD           $0x17, Z11, Z12
+	VPSUBD           Z3, Z1, Z3
+	VPSUBD           Z6, Z4, Z6
+	VPSUBD           Z9, Z7, Z9
+	VPSUBD           Z12, Z10, Z12
+	VPADDD           Z0, Z3, Z3
+	VPADDD           Z0, Z6, Z6
+	VPADDD           Z0, Z9, Z9
+	VPADDD           Z0, Z12, Z12
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z2, Z2
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z5, Z5
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z8, Z8
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z11, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z2, Z2
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z5, Z5
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z8, Z8
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z15, Z15
+	VADDPS           Z0, Z3, Z11
+	VADDPS           Z0, Z6, Z13
+	VADDPS           Z0, Z9, Z14
+	VADDPS           Z0, Z12, Z16
+	VSUBPS           Z0, Z3, Z3
+	VSUBPS           Z0, Z6, Z6
+	VSUBPS           Z0, Z9, Z9
+	VSUBPS           Z0, Z12, Z12
+	VDIVPS           Z11, Z3, Z3
+	VDIVPS           Z13, Z6, Z6
+	VDIVPS           Z14, Z9, Z9
+	VDIVPS           Z16, Z12, Z12
+	VMULPS           Z3, Z3, Z11
+	VMULPS           Z6, Z6, Z14
+	VMULPS           Z9, Z9, Z17
+	VMULPS           Z12, Z12, Z19
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z11, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z14, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z11, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z14, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z19, Z20
+	VMULPS           Z11, Z13, Z13
+	VMULPS           Z14, Z16, Z16
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z19, Z20, Z20
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z6, Z6, Z6
+	VADDPS           Z9, Z9, Z9
+	VADDPS           Z12, Z12, Z12
+	VFMADD213PS      Z3, Z3, Z13
+	VFMADD213PS      Z6, Z6, Z16
+	VFMADD213PS      Z9, Z9, Z18
+	VFMADD213PS      Z12, Z12, Z20
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z2, Z13
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z5, Z16
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z18
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z15, Z20
+	VSUBPS           Z1, Z1, Z1
+	VSUBPS           Z4, Z4, Z4
+	VSUBPS           Z7, Z7, Z7
+	VSUBPS           Z10, Z10, Z10
+	VADDPS           Z1, Z13, Z13
+	VADDPS           Z4, Z16, Z16
+	VADDPS           Z7, Z18, Z18
+	VADDPS           Z10, Z20, Z20
+	VMOVNTPS         Z13, (AX)
+	VMOVNTPS         Z16, 64(AX)
+	VMOVNTPS         Z18, 128(AX)
+	VMOVNTPS         Z20, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              ntloop
+
+ntdone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z1
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z1, Z2
+	VPSRLD           $0x17, Z2, Z2
+	VPSLLD           $0x17, Z2, Z3
+	VPSUBD           Z3, Z1, Z3
+	VPADDD           Z0, Z3, Z3
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z2, Z2
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z2, Z2
+	VADDPS           Z0, Z3, Z4
+	VSUBPS           Z0, Z3, Z3
+	VDIVPS           Z4, Z3, Z3
+	VMULPS           Z3, Z3, Z4
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z4, Z5
+	VMULPS           Z4, Z5, Z5
+	VADDPS           Z3, Z3, Z3
+	VFMADD213PS      Z3, Z3, Z5
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z2, Z5
+	VSUBPS           Z1, Z1, Z1
+	VADDPS           Z1, Z5, Z5
+	VMOVNTPS         Z5, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              ntsingleloop
+
+ntsingledone:
+	ADDQ $+16, CX
+
+main:
+	SUBQ $+64, CX
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0       2048(DX)
+	PREFETCHT0       2112(DX)
+	PREFETCHT0       2176(DX)
+	PREFETCHT0       2240(DX)
+	VMOVUPS          (DX), Z1
+	VMOVUPS          64(DX), Z4
+	VMOVUPS          128(DX), Z7
+	VMOVUPS          192(DX), Z10
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z1, Z2
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z4, Z5
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z7, Z8
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z10, Z11
+	VPSRLD           $0x17, Z2, Z2
+	VPSRLD           $0x17, Z5, Z5
+	VPSRLD           $0x17, Z8, Z8
+	VPSRLD           $0x17, Z11, Z11
+	VPSLLD           $0x17, Z2, Z3
+	VPSLLD           $0x17, Z5, Z6
+	VPSLLD           $0x17, Z8, Z9
+	VPSLLD           $0x17, Z11, Z12
+	VPSUBD           Z3, Z1, Z3
+	VPSUBD           Z6, Z4, Z6
+	VPSUBD           Z9, Z7, Z9
+	VPSUBD           Z12, Z10, Z12
+	VPADDD           Z0, Z3, Z3
+	VPADDD           Z0, Z6, Z6
+	VPADDD           Z0, Z9, Z9
+	VPADDD           Z0, Z12, Z12
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z2, Z2
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z5, Z5
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z8, Z8
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z11, Z15
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z2, Z2
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z5, Z5
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z8, Z8
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z15, Z15
+	VADDPS           Z0, Z3, Z11
+	VADDPS           Z0, Z6, Z13
+	VADDPS           Z0, Z9, Z14
+	VADDPS           Z0, Z12, Z16
+	VSUBPS           Z0, Z3, Z3
+	VSUBPS           Z0, Z6, Z6
+	VSUBPS           Z0, Z9, Z9
+	VSUBPS           Z0, Z12, Z12
+	VDIVPS           Z11, Z3, Z3
+	VDIVPS           Z13, Z6, Z6
+	VDIVPS           Z14, Z9, Z9
+	VDIVPS           Z16, Z12, Z12
+	VMULPS           Z3, Z3, Z11
+	VMULPS           Z6, Z6, Z14
+	VMULPS           Z9, Z9, Z17
+	VMULPS           Z12, Z12, Z19
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z13
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z16
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z11, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z14, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z19, Z20
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z11, Z13
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z14, Z16
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z17, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z19, Z20
+	VMULPS           Z11, Z13, Z13
+	VMULPS           Z14, Z16, Z16
+	VMULPS           Z17, Z18, Z18
+	VMULPS           Z19, Z20, Z20
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z6, Z6, Z6
+	VADDPS           Z9, Z9, Z9
+	VADDPS           Z12, Z12, Z12
+	VFMADD213PS      Z3, Z3, Z13
+	VFMADD213PS      Z6, Z6, Z16
+	VFMADD213PS      Z9, Z9, Z18
+	VFMADD213PS      Z12, Z12, Z20
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z2, Z13
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z5, Z16
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z8, Z18
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z15, Z20
+	VSUBPS           Z1, Z1, Z1
+	VSUBPS           Z4, Z4, Z4
+	VSUBPS           Z7, Z7, Z7
+	VSUBPS           Z10, Z10, Z10
+	VADDPS           Z1, Z13, Z13
+	VADDPS           Z4, Z16, Z16
+	VADDPS           Z7, Z18, Z18
+	VADDPS           Z10, Z20, Z20
+	VMOVUPS          Z13, (AX)
+	VMOVUPS          Z16, 64(AX)
+	VMOVUPS          Z18, 128(AX)
+	VMOVUPS          Z20, 192(AX)
+	ADDQ             $+256, AX
+	ADDQ             $+256, DX
+	SUBQ             $+64, CX
+	JGE              mainloop
+
+maindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0       2048(DX)
+	VMOVUPS          (DX), Z1
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z1, Z2
+	VPSRLD           $0x17, Z2, Z2
+	VPSLLD           $0x17, Z2, Z3
+	VPSUBD           Z3, Z1, Z3
+	VPADDD           Z0, Z3, Z3
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z2, Z2
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z2, Z2
+	VADDPS           Z0, Z3, Z4
+	VSUBPS           Z0, Z3, Z3
+	VDIVPS           Z4, Z3, Z3
+	VMULPS           Z3, Z3, Z4
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z4, Z5
+	VMULPS           Z4, Z5, Z5
+	VADDPS           Z3, Z3, Z3
+	VFMADD213PS      Z3, Z3, Z5
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z2, Z5
+	VSUBPS           Z1, Z1, Z1
+	VADDPS           Z1, Z5, Z5
+	VMOVUPS          Z5, (AX)
+	ADDQ             $+64, AX
+	ADDQ             $+64, DX
+	SUBQ             $+16, CX
+	JGE              singleloop
+
+singledone:
+	ADDQ             $+16, CX
+	JZ               next
+	MOVQ             $0x00000001, R9
+	SHLQ             CL, R9
+	DECQ             R9
+	KMOVW            R9, K1
+	PREFETCHT0       2048(DX)
+	VMOVUPS.Z        (DX), K1, Z1
+	VPADDD.BCST      vecConstf32avx512<>+184(SB), Z1, Z2
+	VPSRLD           $0x17, Z2, Z2
+	VPSLLD           $0x17, Z2, Z3
+	VPSUBD           Z3, Z1, Z3
+	VPADDD           Z0, Z3, Z3
+	VORPS.BCST       vecConstf32avx512<>+188(SB), Z2, Z2
+	VSUBPS.BCST      vecConstf32avx512<>+192(SB), Z2, Z2
+	VADDPS           Z0, Z3, Z4
+	VSUBPS           Z0, Z3, Z3
+	VDIVPS           Z4, Z3, Z3
+	VMULPS           Z3, Z3, Z4
+	VBROADCASTSS     vecConstf32avx512<>+180(SB), Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+196(SB), Z4, Z5
+	VFMADD213PS.BCST vecConstf32avx512<>+200(SB), Z4, Z5
+	VMULPS           Z4, Z5, Z5
+	VADDPS           Z3, Z3, Z3
+	VFMADD213PS      Z3, Z3, Z5
+	VFMADD231PS.BCST vecConstf32avx512<>+172(SB), Z2, Z5
+	VSUBPS           Z1, Z1, Z1
+	VADDPS           Z1, Z5, Z5
+	VMOVUPS          Z5, K1, (AX)
+
+next:
+	ADDQ BX, AX
+	ADDQ SI, DX
+	DECQ DI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecTanhF32AVX512(dst *float32, src *float32, y *float32, ldd int, lds int, ldy int, m int, n int, a float32, b float32, nt uint8)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
@@ -931,11 +1381,11 @@ TEXT ·vecTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+180(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+204(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+188(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+252(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+212(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+276(SB), Z4
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -966,10 +1416,10 @@ farloop:
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z9, Z10
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z13, Z14
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z17, Z18
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z10, Z10
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z14, Z14
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z18, Z18
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z10, Z10
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z14, Z14
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z18, Z18
 	VMINPS           Z6, Z0, Z6
 	VMINPS           Z10, Z0, Z10
 	VMINPS           Z14, Z0, Z14
@@ -990,18 +1440,18 @@ farloop:
 	VMULPS           Z12, Z12, Z14
 	VMULPS           Z16, Z16, Z21
 	VMULPS           Z20, Z20, Z23
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z14, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z14, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z23, Z24
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z23, Z24
 	VMULPS           Z8, Z10, Z10
 	VMULPS           Z12, Z18, Z18
 	VMULPS           Z16, Z22, Z22
@@ -1064,10 +1514,10 @@ ntloop:
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z9, Z10
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z13, Z14
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z17, Z18
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z10, Z10
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z14, Z14
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z18, Z18
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z10, Z10
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z14, Z14
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z18, Z18
 	VMINPS           Z6, Z0, Z6
 	VMINPS           Z10, Z0, Z10
 	VMINPS           Z14, Z0, Z14
@@ -1088,18 +1538,18 @@ ntloop:
 	VMULPS           Z12, Z12, Z14
 	VMULPS           Z16, Z16, Z21
 	VMULPS           Z20, Z20, Z23
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z14, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z14, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z23, Z24
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z23, Z24
 	VMULPS           Z8, Z10, Z10
 	VMULPS           Z12, Z18, Z18
 	VMULPS           Z16, Z22, Z22
@@ -1147,15 +1597,15 @@ ntsingleloop:
 	PREFETCHT0       2048(DX)
 	VMOVUPS          (DX), Z5
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z6, Z6
 	VMINPS           Z6, Z0, Z6
 	VADDPS           Z1, Z6, Z7
 	VSUBPS           Z1, Z7, Z8
 	VSUBPS           Z8, Z6, Z8
 	VMULPS           Z8, Z8, Z6
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z9
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z6, Z9
 	VMULPS           Z8, Z9, Z9
 	VPERMI2PS        Z4, Z3, Z7
 	VADDPS           Z9, Z7, Z6
@@ -1190,10 +1640,10 @@ mainloop:
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z9, Z10
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z13, Z14
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z17, Z18
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z10, Z10
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z14, Z14
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z18, Z18
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z10, Z10
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z14, Z14
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z18, Z18
 	VMINPS           Z6, Z0, Z6
 	VMINPS           Z10, Z0, Z10
 	VMINPS           Z14, Z0, Z14
@@ -1214,18 +1664,18 @@ mainloop:
 	VMULPS           Z12, Z12, Z14
 	VMULPS           Z16, Z16, Z21
 	VMULPS           Z20, Z20, Z23
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z10
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z18
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z22
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z14, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z23, Z24
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z10
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z14, Z18
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z21, Z22
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z23, Z24
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z10
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z18
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z22
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z23, Z24
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z6, Z10
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z14, Z18
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z21, Z22
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z23, Z24
 	VMULPS           Z8, Z10, Z10
 	VMULPS           Z12, Z18, Z18
 	VMULPS           Z16, Z22, Z22
@@ -1273,15 +1723,15 @@ singleloop:
 	PREFETCHT0       2048(DX)
 	VMOVUPS          (DX), Z5
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z6, Z6
 	VMINPS           Z6, Z0, Z6
 	VADDPS           Z1, Z6, Z7
 	VSUBPS           Z1, Z7, Z8
 	VSUBPS           Z8, Z6, Z8
 	VMULPS           Z8, Z8, Z6
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z9
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z6, Z9
 	VMULPS           Z8, Z9, Z9
 	VPERMI2PS        Z4, Z3, Z7
 	VADDPS           Z9, Z7, Z6
@@ -1305,15 +1755,15 @@ singledone:
 	PREFETCHT0       2048(DX)
 	VMOVUPS.Z        (DX), K1, Z5
 	VANDPS.BCST      vecConstf32avx512<>+116(SB), Z5, Z6
-	VMULPS.BCST      vecConstf32avx512<>+320(SB), Z6, Z6
+	VMULPS.BCST      vecConstf32avx512<>+344(SB), Z6, Z6
 	VMINPS           Z6, Z0, Z6
 	VADDPS           Z1, Z6, Z7
 	VSUBPS           Z1, Z7, Z8
 	VSUBPS           Z8, Z6, Z8
 	VMULPS           Z8, Z8, Z6
-	VBROADCASTSS     vecConstf32avx512<>+316(SB), Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+324(SB), Z6, Z9
-	VFMADD213PS.BCST vecConstf32avx512<>+328(SB), Z6, Z9
+	VBROADCASTSS     vecConstf32avx512<>+340(SB), Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+348(SB), Z6, Z9
+	VFMADD213PS.BCST vecConstf32avx512<>+352(SB), Z6, Z9
 	VMULPS           Z8, Z9, Z9
 	VPERMI2PS        Z4, Z3, Z7
 	VADDPS           Z9, Z7, Z6
@@ -1340,7 +1790,7 @@ TEXT ·vecReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1535,14 +1985,14 @@ TEXT ·vecGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+336(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+340(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+404(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+468(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+532(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+596(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+360(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+364(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+428(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+492(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+556(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+620(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -1581,18 +2031,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1675,18 +2125,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1748,9 +2198,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1796,18 +2246,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -1869,9 +2319,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1900,9 +2350,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -1932,12 +2382,12 @@ TEXT ·vecSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+688(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+692(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+696(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3228,7 +3678,7 @@ TEXT ·vecAddReluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3495,14 +3945,14 @@ TEXT ·vecAddGeluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+336(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+340(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+404(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+468(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+532(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+596(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+360(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+364(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+428(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+492(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+556(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+620(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -3555,18 +4005,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -3658,18 +4108,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -3734,9 +4184,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3791,18 +4241,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -3867,9 +4317,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3901,9 +4351,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -3936,12 +4386,12 @@ TEXT ·vecAddSiluF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+688(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+692(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+696(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4390,12 +4840,12 @@ TEXT ·vecSiluMulF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         n+56(FP), R8
 	MOVQ         y+16(FP), R9
 	MOVQ         ldy+40(FP), R10
-	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+688(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+692(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+696(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -4842,12 +5292,12 @@ TEXT ·vecSiluMulPairsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	MOVQ         n+40(FP), DI
-	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+688(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+692(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+696(SB), Z5
 	MOVQ         DI, R8
 	ANDQ         $-16, R8
 	SUBQ         R8, DX
@@ -6183,14 +6633,14 @@ TEXT ·vecGeluTanhF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+736(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+740(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+804(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+868(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+932(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+996(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+760(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+764(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+828(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+892(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+956(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+1020(SB), Z7
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -6229,18 +6679,18 @@ farloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -6323,18 +6773,18 @@ ntloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -6396,9 +6846,9 @@ ntsingleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -6444,18 +6894,18 @@ mainloop:
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z23
 	VMOVAPS          Z2, Z28
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z14
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z23
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z28
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z14
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z11, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z13, Z23
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z15, Z28
 	VSUBPS           Z2, Z14, Z16
 	VSUBPS           Z2, Z19, Z20
 	VSUBPS           Z2, Z23, Z24
 	VSUBPS           Z2, Z28, Z29
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z16
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z11, Z20
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z13, Z24
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z15, Z29
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z16
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z11, Z20
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z13, Z24
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z15, Z29
 	VPERMPS          Z7, Z14, Z17
 	VPERMPS          Z7, Z19, Z21
 	VPERMPS          Z7, Z23, Z25
@@ -6517,9 +6967,9 @@ singleloop:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -6548,9 +6998,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z8, Z9
 	VMAXPS           Z8, Z0, Z8
 	VMOVAPS          Z2, Z10
-	VFMADD231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z10
+	VFMADD231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z10
 	VSUBPS           Z2, Z10, Z11
-	VFMSUB231PS.BCST vecConstf32avx512<>+1060(SB), Z9, Z11
+	VFMSUB231PS.BCST vecConstf32avx512<>+1084(SB), Z9, Z11
 	VPERMPS          Z7, Z10, Z12
 	VPERMPS          Z6, Z10, Z13
 	VFMADD213PS      Z13, Z11, Z12
@@ -6580,12 +7030,12 @@ TEXT ·vecSigmoidF32AVX512(SB), NOSPLIT, $0-73
 	MOVQ         lds+32(FP), SI
 	MOVQ         m+48(FP), DI
 	MOVQ         n+56(FP), R8
-	VBROADCASTSS vecConstf32avx512<>+664(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+668(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+688(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+692(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z2
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z3
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+672(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+696(SB), Z5
 	MOVQ         R8, CX
 	ANDQ         $-16, CX
 	SUBQ         CX, BX
@@ -7581,9 +8031,9 @@ next:
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1068(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1072(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1088(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1092(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1096(SB), Z3
 	VMOVUPS      vecConstf32avx512<>+16(SB), Z4
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), SI
@@ -7591,7 +8041,7 @@ TEXT ·vecSoftmaxF32AVX512(SB), NOSPLIT, $0-77
 	MOVQ         y+16(FP), R8
 	VBROADCASTSS scale+72(FP), Z5
 	VMULPS.BCST  vecConstf32avx512<>+80(SB), Z5, Z5
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z6
 	TESTQ        SI, SI
 	CMOVQEQ      AX, SI
 	TESTQ        R8, R8
@@ -7646,7 +8096,7 @@ addmaxsingledone:
 	VMOVUPS.Z    (DI)(R12*1), K1, Z7
 	VMOVUPS.Z    (R8)(R12*1), K1, Z8
 	VADDPS       Z8, Z7, Z7
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z8
 	VBLENDMPS    Z7, Z8, K1, Z7
 	VMAXPS       Z7, Z6, Z6
 
@@ -7661,7 +8111,7 @@ addmaxdone:
 	VMAXPS        X7, X6, X6
 	VBROADCASTSS  X6, Z6
 	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7674,10 +8124,10 @@ addmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -7809,7 +8259,7 @@ addalonesingledone:
 	VMOVUPS.Z     (DI)(R12*1), K1, Z12
 	VMOVUPS.Z     (R8)(R12*1), K1, Z13
 	VADDPS        Z13, Z12, Z12
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z13
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z13
 	VBLENDMPS     Z12, Z13, K1, Z12
 	VMAXPS        Z12, Z6, Z6
 	VMOVUPS.Z     (DX)(R12*1), K1, Z12
@@ -7842,7 +8292,7 @@ addrow:
 	VMAXPS        X7, X6, X6
 	VBROADCASTSS  X6, Z6
 	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -7855,10 +8305,10 @@ addrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
 	CMPB          nt+76(FP), $0x00
 	JEQ           addkept
 	TESTQ         $0x0000003f, R11
@@ -8009,7 +8459,7 @@ addntsingledone:
 	VMOVUPS.Z     (DI)(R12*1), K1, Z13
 	VMOVUPS.Z     (R8)(R12*1), K1, Z14
 	VADDPS        Z14, Z13, Z13
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z14
 	VBLENDMPS     Z13, Z14, K1, Z13
 	VMAXPS        Z13, Z6, Z6
 	VMOVUPS.Z     (DX)(R12*1), K1, Z13
@@ -8181,7 +8631,7 @@ addinsingledone:
 	VMOVUPS.Z     (DI)(R12*1), K1, Z13
 	VMOVUPS.Z     (R8)(R12*1), K1, Z14
 	VADDPS        Z14, Z13, Z13
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z14
 	VBLENDMPS     Z13, Z14, K1, Z13
 	VMAXPS        Z13, Z6, Z6
 	VMOVUPS.Z     (DX)(R12*1), K1, Z13
@@ -8265,7 +8715,7 @@ plainmaxsingledone:
 	DECQ         DX
 	KMOVW        DX, K1
 	VMOVUPS.Z    (DI)(R12*1), K1, Z7
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z8
 	VBLENDMPS    Z7, Z8, K1, Z7
 	VMAXPS       Z7, Z6, Z6
 
@@ -8280,7 +8730,7 @@ plainmaxdone:
 	VMAXPS        X7, X6, X6
 	VBROADCASTSS  X6, Z6
 	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8293,10 +8743,10 @@ plainmaxdone:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
 	MOVQ          n+64(FP), CX
 	XORQ          R12, R12
 	SUBQ          $+64, CX
@@ -8401,7 +8851,7 @@ plainalonesingledone:
 	KMOVW         BX, K1
 	PREFETCHT1    (R9)(R12*1)
 	VMOVUPS.Z     (DI)(R12*1), K1, Z12
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z13
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z13
 	VBLENDMPS     Z12, Z13, K1, Z12
 	VMAXPS        Z12, Z6, Z6
 	VMOVUPS.Z     (DX)(R12*1), K1, Z12
@@ -8432,7 +8882,7 @@ plainrow:
 	VMAXPS        X7, X6, X6
 	VBROADCASTSS  X6, Z6
 	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
 	MOVQ          DI, DX
 	MOVQ          R8, BX
 	MOVQ          lds+40(FP), CX
@@ -8445,10 +8895,10 @@ plainrow:
 	CMPQ          m+56(FP), $0x01
 	CMOVQEQ       DX, DI
 	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
 	CMPB          nt+76(FP), $0x00
 	JEQ           plainkept
 	TESTQ         $0x0000003f, R11
@@ -8572,7 +9022,7 @@ plainntsingledone:
 	KMOVW         BX, K1
 	PREFETCHT1    (R9)(R12*1)
 	VMOVUPS.Z     (DI)(R12*1), K1, Z13
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z14
 	VBLENDMPS     Z13, Z14, K1, Z13
 	VMAXPS        Z13, Z6, Z6
 	VMOVUPS.Z     (DX)(R12*1), K1, Z13
@@ -8715,7 +9165,7 @@ plaininsingledone:
 	KMOVW         BX, K1
 	PREFETCHT1    (R9)(R12*1)
 	VMOVUPS.Z     (DI)(R12*1), K1, Z13
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z14
 	VBLENDMPS     Z13, Z14, K1, Z13
 	VMAXPS        Z13, Z6, Z6
 	VMOVUPS.Z     (DX)(R12*1), K1, Z13
@@ -9192,8 +9642,8 @@ TEXT ·vecColExpSumF32AVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS scale+56(FP), Z0
 	VBROADCASTSS vecConstf32avx512<>+8(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+12(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1080(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+672(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1104(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+696(SB), Z4
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), DX
 	MOVQ         dst+0(FP), BX
@@ -9347,10 +9797,10 @@ TEXT ·vecRowSumsF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -9384,7 +9834,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VADDPS       Z4, Z0, Z0
 
@@ -9419,10 +9869,10 @@ TEXT ·vecRowMaxesF32AVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x02, BX
 
 row:
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z3
 	MOVQ         n+32(FP), CX
 	XORQ         DI, DI
 	SUBQ         $+64, CX
@@ -9456,7 +9906,7 @@ stripsingledone:
 	DECQ         R8
 	KMOVW        R8, K1
 	VMOVUPS.Z    (DX)(DI*1), K1, Z4
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z5
 	VBLENDMPS    Z4, Z5, K1, Z4
 	VMAXPS       Z4, Z0, Z0
 
@@ -9490,14 +9940,14 @@ TEXT ·vecRowExpSumsF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x02, SI
-	VBROADCASTSS vecConstf32avx512<>+8(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1064(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1068(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1072(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+16(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1108(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1112(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1116(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+1120(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+1184(SB), Z4
 	VBROADCASTSS vecConstf32avx512<>+80(SB), Z5
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z7
 	MOVQ         n+40(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -9531,7 +9981,7 @@ maxsingledone:
 	DECQ         R9
 	KMOVW        R9, K1
 	VMOVUPS.Z    (BX)(R8*1), K1, Z8
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z9
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z9
 	VBLENDMPS    Z8, Z9, K1, Z8
 	VMAXPS       Z8, Z7, Z7
 
@@ -9549,15 +9999,15 @@ row:
 	VMOVSS        X7, (DX)
 	ADDQ          $+4, DX
 	VMULPS        Z5, Z7, Z8
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z7
 	LEAQ          (BX)(SI*1), R9
 	LEAQ          26624(R9), R10
 	DECQ          DI
 	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z11
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z12
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z12
 	MOVQ          n+40(FP), CX
 	XORQ          R8, R8
 	SUBQ          $+64, CX
@@ -9584,18 +10034,14 @@ expmain:
 	VADDPS.RD_SAE Z17, Z0, Z18
 	VADDPS.RD_SAE Z21, Z0, Z22
 	VADDPS.RD_SAE Z25, Z0, Z26
-	VREDUCEPS     $0x41, Z13, Z15
-	VREDUCEPS     $0x41, Z17, Z19
-	VREDUCEPS     $0x41, Z21, Z23
-	VREDUCEPS     $0x41, Z25, Z27
-	VMOVAPS       Z3, Z16
-	VMOVAPS       Z3, Z20
-	VMOVAPS       Z3, Z24
-	VMOVAPS       Z3, Z28
-	VFMADD213PS   Z2, Z15, Z16
-	VFMADD213PS   Z2, Z19, Z20
-	VFMADD213PS   Z2, Z23, Z24
-	VFMADD213PS   Z2, Z27, Z28
+	VREDUCEPS     $0x51, Z13, Z15
+	VREDUCEPS     $0x51, Z17, Z19
+	VREDUCEPS     $0x51, Z21, Z23
+	VREDUCEPS     $0x51, Z25, Z27
+	VMOVAPS       Z2, Z16
+	VMOVAPS       Z2, Z20
+	VMOVAPS       Z2, Z24
+	VMOVAPS       Z2, Z28
 	VFMADD213PS   Z1, Z15, Z16
 	VFMADD213PS   Z1, Z19, Z20
 	VFMADD213PS   Z1, Z23, Z24
@@ -9604,14 +10050,14 @@ expmain:
 	VMULPS        Z19, Z20, Z20
 	VMULPS        Z23, Z24, Z24
 	VMULPS        Z27, Z28, Z28
-	VPERMPS       Z4, Z14, Z14
-	VPERMPS       Z4, Z18, Z15
-	VPERMPS       Z4, Z22, Z18
-	VPERMPS       Z4, Z26, Z19
+	VPERMI2PS     Z4, Z3, Z14
+	VPERMI2PS     Z4, Z3, Z18
+	VPERMI2PS     Z4, Z3, Z22
+	VPERMI2PS     Z4, Z3, Z26
 	VFMADD213PS   Z14, Z14, Z16
-	VFMADD213PS   Z15, Z15, Z20
-	VFMADD213PS   Z18, Z18, Z24
-	VFMADD213PS   Z19, Z19, Z28
+	VFMADD213PS   Z18, Z18, Z20
+	VFMADD213PS   Z22, Z22, Z24
+	VFMADD213PS   Z26, Z26, Z28
 	VSCALEFPS     Z13, Z16, Z16
 	VSCALEFPS     Z17, Z20, Z20
 	VSCALEFPS     Z21, Z24, Z24
@@ -9635,12 +10081,11 @@ expsingle:
 	VMOVUPS       (BX)(R8*1), Z13
 	VFMSUB213PS   Z8, Z5, Z13
 	VADDPS.RD_SAE Z13, Z0, Z14
-	VREDUCEPS     $0x41, Z13, Z15
-	VMOVAPS       Z3, Z16
-	VFMADD213PS   Z2, Z15, Z16
+	VREDUCEPS     $0x51, Z13, Z15
+	VMOVAPS       Z2, Z16
 	VFMADD213PS   Z1, Z15, Z16
 	VMULPS        Z15, Z16, Z16
-	VPERMPS       Z4, Z14, Z14
+	VPERMI2PS     Z4, Z3, Z14
 	VFMADD213PS   Z14, Z14, Z16
 	VSCALEFPS     Z13, Z16, Z16
 	VFMADD231PS   Z6, Z16, Z9
@@ -9657,18 +10102,17 @@ expsingledone:
 	KMOVW         R11, K1
 	PREFETCHT1    (R10)(R8*1)
 	VMOVUPS.Z     (R9)(R8*1), K1, Z13
-	VBROADCASTSS  vecConstf32avx512<>+1076(SB), Z14
+	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z14
 	VBLENDMPS     Z13, Z14, K1, Z13
 	VMAXPS        Z13, Z7, Z7
 	VMOVUPS.Z     (BX)(R8*1), K1, Z13
 	VFMSUB213PS   Z8, Z5, Z13
 	VADDPS.RD_SAE Z13, Z0, Z14
-	VREDUCEPS     $0x41, Z13, Z15
-	VMOVAPS       Z3, Z16
-	VFMADD213PS   Z2, Z15, Z16
+	VREDUCEPS     $0x51, Z13, Z15
+	VMOVAPS       Z2, Z16
 	VFMADD213PS   Z1, Z15, Z16
 	VMULPS        Z15, Z16, Z16
-	VPERMPS       Z4, Z14, Z14
+	VPERMI2PS     Z4, Z3, Z14
 	VFMADD213PS   Z14, Z14, Z16
 	VSCALEFPS     Z13, Z16, Z16
 	VFMADD231PS   Z6, Z16, K1, Z9
@@ -9689,12 +10133,11 @@ expdone:
 	VBROADCASTSS  -4(DX), Z10
 	VFNMADD213PS  Z8, Z5, Z10
 	VADDPS.RD_SAE Z10, Z0, Z8
-	VREDUCEPS     $0x41, Z10, Z11
-	VMOVAPS       Z3, Z12
-	VFMADD213PS   Z2, Z11, Z12
+	VREDUCEPS     $0x51, Z10, Z11
+	VMOVAPS       Z2, Z12
 	VFMADD213PS   Z1, Z11, Z12
 	VMULPS        Z11, Z12, Z12
-	VPERMPS       Z4, Z8, Z8
+	VPERMI2PS     Z4, Z3, Z8
 	VFMADD213PS   Z8, Z8, Z12
 	VSCALEFPS     Z10, Z12, Z12
 	VMULPS        Z12, Z9, Z9
@@ -9712,10 +10155,10 @@ TEXT ·vecRowDistanceF32AVX512(SB), NOSPLIT, $0-36
 	MOVQ         src+0(FP), AX
 	MOVQ         y+8(FP), DX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
 	MOVQ         n+16(FP), CX
 	XORQ         BX, BX
 	SUBQ         $+64, CX
@@ -9822,17 +10265,17 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -9846,11 +10289,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 
@@ -9939,7 +10382,7 @@ row:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+64(FP), Z1
@@ -9960,17 +10403,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
 	CMPQ          n+56(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -9984,11 +10427,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 
@@ -10394,17 +10837,17 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-93
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -10422,11 +10865,11 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
 	VBROADCASTSS (BX), Z10
 	VADDPS       Z10, Z1, Z1
 	VBROADCASTSS (R11), Z10
@@ -10554,7 +10997,7 @@ turned:
 	VMULPS        Z0, Z2, Z10
 	VFNMADD231PS  Z2, Z10, Z6
 	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
 	VMAXPS        Z6, Z1, Z6
 	VMULPS        Z0, Z6, Z6
 	VBROADCASTSS  eps+88(FP), Z1
@@ -10575,17 +11018,17 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z9
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
 	CMPQ          n+80(FP), $+64
 	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
 	VADDPS        (BX), Z1, Z1
 	VADDPS        64(BX), Z1, Z1
 	VADDPS        128(BX), Z1, Z1
@@ -10603,11 +11046,11 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1084(SB), Z1, Z1
+	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
 	VBROADCASTSS (BX), Z12
 	VADDPS       Z12, Z1, Z1
 	VBROADCASTSS (R11), Z12
@@ -11073,14 +11516,14 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	VDIVPS       Z1, Z0, Z0
 
 first:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
 	MOVQ         n+48(FP), CX
 	XORQ         R8, R8
 	SUBQ         $+64, CX
@@ -11156,14 +11599,14 @@ kept:
 	JG   alone
 
 together:
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
 	CMPB         nt+60(FP), $0x00
 	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
@@ -11595,14 +12038,14 @@ TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -12084,14 +12527,14 @@ TEXT ·vecAddLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSS mean+64(FP), Z9
 	VBROADCASTSS shift+72(FP), Z0
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -12504,14 +12947,14 @@ TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         next+24(FP), BX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSS scale+68(FP), Z8
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
 	TESTQ        BX, BX
 	JZ           write
 	TESTQ        DX, DX
@@ -12879,13 +13322,13 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstf32avx512<>+1088(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+1152(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+1156(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+1160(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+1164(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+1168(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+1172(SB), Z8
+	VPADDD       vecConstf32avx512<>+1252(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+1316(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1320(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1324(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1328(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+1332(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+1336(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -13104,14 +13547,14 @@ TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
 	MOVQ         src+8(FP), DX
 	MOVQ         n+24(FP), CX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSS vecConstf32avx512<>+332(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+336(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+184(SB), Z2
-	VMOVUPS      vecConstf32avx512<>+340(SB), Z3
-	VMOVUPS      vecConstf32avx512<>+404(SB), Z4
-	VMOVUPS      vecConstf32avx512<>+468(SB), Z5
-	VMOVUPS      vecConstf32avx512<>+532(SB), Z6
-	VMOVUPS      vecConstf32avx512<>+596(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+360(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+208(SB), Z2
+	VMOVUPS      vecConstf32avx512<>+364(SB), Z3
+	VMOVUPS      vecConstf32avx512<>+428(SB), Z4
+	VMOVUPS      vecConstf32avx512<>+492(SB), Z5
+	VMOVUPS      vecConstf32avx512<>+556(SB), Z6
+	VMOVUPS      vecConstf32avx512<>+620(SB), Z7
 	VBROADCASTSS scale+32(FP), Z8
 	MOVL         least+36(FP), SI
 	VMOVD        SI, X9
@@ -13119,11 +13562,11 @@ TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstf32avx512<>+1088(SB), Z10, Z10
-	VBROADCASTSS vecConstf32avx512<>+1152(SB), Z11
-	VBROADCASTSS vecConstf32avx512<>+1156(SB), Z12
-	VBROADCASTSS vecConstf32avx512<>+1160(SB), Z13
-	VBROADCASTSS vecConstf32avx512<>+1164(SB), Z14
+	VPADDD       vecConstf32avx512<>+1252(SB), Z10, Z10
+	VBROADCASTSS vecConstf32avx512<>+1316(SB), Z11
+	VBROADCASTSS vecConstf32avx512<>+1320(SB), Z12
+	VBROADCASTSS vecConstf32avx512<>+1324(SB), Z13
+	VBROADCASTSS vecConstf32avx512<>+1328(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -13167,12 +13610,12 @@ nt:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -13248,12 +13691,12 @@ main:
 	VMAXPS           Z19, Z0, Z24
 	VMOVAPS          Z2, Z19
 	VMOVAPS          Z2, Z25
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z19
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z25
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z18, Z19
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z20, Z25
 	VSUBPS           Z2, Z19, Z21
 	VSUBPS           Z2, Z25, Z26
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z18, Z21
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z20, Z26
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z18, Z21
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z20, Z26
 	VPERMPS          Z7, Z19, Z22
 	VPERMPS          Z7, Z25, Z27
 	VPERMPS          Z6, Z19, Z23
@@ -13310,9 +13753,9 @@ single:
 	VRANGEPS         $0x0a, Z1, Z15, Z16
 	VMAXPS           Z15, Z0, Z15
 	VMOVAPS          Z2, Z17
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z16, Z17
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z16, Z17
 	VSUBPS           Z2, Z17, Z18
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z16, Z18
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z16, Z18
 	VPERMPS          Z7, Z17, Z19
 	VPERMPS          Z6, Z17, Z20
 	VFMADD213PS      Z20, Z18, Z19
@@ -13356,9 +13799,9 @@ singledone:
 	VRANGEPS         $0x0a, Z1, Z11, Z1
 	VMAXPS           Z11, Z0, Z0
 	VMOVAPS          Z2, Z11
-	VFMADD231PS.BCST vecConstf32avx512<>+660(SB), Z1, Z11
+	VFMADD231PS.BCST vecConstf32avx512<>+684(SB), Z1, Z11
 	VSUBPS           Z2, Z11, Z2
-	VFMSUB231PS.BCST vecConstf32avx512<>+660(SB), Z1, Z2
+	VFMSUB231PS.BCST vecConstf32avx512<>+684(SB), Z1, Z2
 	VPERMPS          Z7, Z11, Z7
 	VPERMPS          Z6, Z11, Z6
 	VFMADD213PS      Z6, Z2, Z7
@@ -14648,10 +15091,10 @@ several:
 	JLT  severalrest
 
 severalvectors:
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z3
 	XORQ         R12, R12
 
 severaltaps:
@@ -14677,10 +15120,10 @@ severaltaps:
 severalrest:
 	ADDQ         $+16, CX
 	JZ           severalnext
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z2
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z3
 	XORQ         R12, R12
 
 severalmasked:
@@ -14739,7 +15182,7 @@ single:
 	JLT  singlerest
 
 singlevectors:
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z0
 	XORQ         R9, R9
 
 singletaps:
@@ -14759,7 +15202,7 @@ singletaps:
 singlerest:
 	ADDQ         $+16, CX
 	JZ           singlenext
-	VBROADCASTSS vecConstf32avx512<>+1076(SB), Z0
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z0
 	XORQ         R9, R9
 
 singlemasked:
@@ -15233,253 +15676,294 @@ DATA vecConstf32avx512<>+164(SB)/4, $0x3d6357b7
 DATA vecConstf32avx512<>+168(SB)/4, $0x3e75fdef
 DATA vecConstf32avx512<>+172(SB)/4, $0x3f317218
 DATA vecConstf32avx512<>+176(SB)/4, $0x80000000
-DATA vecConstf32avx512<>+180(SB)/4, $0x41f80000
-DATA vecConstf32avx512<>+184(SB)/4, $0x4b400000
-DATA vecConstf32avx512<>+188(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+192(SB)/4, $0x3e936a32
-DATA vecConstf32avx512<>+196(SB)/4, $0x3f082145
-DATA vecConstf32avx512<>+200(SB)/4, $0x3f35f9e8
-DATA vecConstf32avx512<>+204(SB)/4, $0x3f543e90
-DATA vecConstf32avx512<>+208(SB)/4, $0x3f66d8c6
-DATA vecConstf32avx512<>+212(SB)/4, $0x3f71c7d8
-DATA vecConstf32avx512<>+216(SB)/4, $0x3f780a15
-DATA vecConstf32avx512<>+220(SB)/4, $0x3f7b915d
-DATA vecConstf32avx512<>+224(SB)/4, $0x3f7d8a3b
-DATA vecConstf32avx512<>+228(SB)/4, $0x3f7ea30e
-DATA vecConstf32avx512<>+232(SB)/4, $0x3f7f3ed8
-DATA vecConstf32avx512<>+236(SB)/4, $0x3f7f9522
-DATA vecConstf32avx512<>+240(SB)/4, $0x3f7fc4e5
-DATA vecConstf32avx512<>+244(SB)/4, $0x3f7fdf50
-DATA vecConstf32avx512<>+248(SB)/4, $0x3f7feded
-DATA vecConstf32avx512<>+252(SB)/4, $0x3f7ff602
-DATA vecConstf32avx512<>+256(SB)/4, $0x3f7ffa79
-DATA vecConstf32avx512<>+260(SB)/4, $0x3f7ffcf2
-DATA vecConstf32avx512<>+264(SB)/4, $0x3f7ffe50
-DATA vecConstf32avx512<>+268(SB)/4, $0x3f7fff11
-DATA vecConstf32avx512<>+272(SB)/4, $0x3f7fff7c
-DATA vecConstf32avx512<>+276(SB)/4, $0x3f7fffb7
-DATA vecConstf32avx512<>+280(SB)/4, $0x3f7fffd8
-DATA vecConstf32avx512<>+284(SB)/4, $0x3f7fffea
-DATA vecConstf32avx512<>+288(SB)/4, $0x3f7ffff4
-DATA vecConstf32avx512<>+292(SB)/4, $0x3f7ffff9
-DATA vecConstf32avx512<>+296(SB)/4, $0x3f7ffffc
-DATA vecConstf32avx512<>+300(SB)/4, $0x3f7ffffe
-DATA vecConstf32avx512<>+304(SB)/4, $0x3f7fffff
-DATA vecConstf32avx512<>+308(SB)/4, $0x3f7fffff
-DATA vecConstf32avx512<>+312(SB)/4, $0x3f800000
-DATA vecConstf32avx512<>+316(SB)/4, $0x399d888c
-DATA vecConstf32avx512<>+320(SB)/4, $0x40580000
-DATA vecConstf32avx512<>+324(SB)/4, $0xbc0e0e40
-DATA vecConstf32avx512<>+328(SB)/4, $0x3e97b426
-DATA vecConstf32avx512<>+332(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+336(SB)/4, $0x40adcb09
-DATA vecConstf32avx512<>+340(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+344(SB)/4, $0x3eb7a102
-DATA vecConstf32avx512<>+348(SB)/4, $0x3e701e49
-DATA vecConstf32avx512<>+352(SB)/4, $0x3e0e05bb
-DATA vecConstf32avx512<>+356(SB)/4, $0x3d9714b4
-DATA vecConstf32avx512<>+360(SB)/4, $0x3d0fdb35
-DATA vecConstf32avx512<>+364(SB)/4, $0x3c74526d
-DATA vecConstf32avx512<>+368(SB)/4, $0x3bb88181
-DATA vecConstf32avx512<>+372(SB)/4, $0x3af74280
-DATA vecConstf32avx512<>+376(SB)/4, $0x3a12bdfa
-DATA vecConstf32avx512<>+380(SB)/4, $0x391a0bc9
-DATA vecConstf32avx512<>+384(SB)/4, $0x380edbd0
-DATA vecConstf32avx512<>+388(SB)/4, $0x36e9da1c
-DATA vecConstf32avx512<>+392(SB)/4, $0x35a8cb13
-DATA vecConstf32avx512<>+396(SB)/4, $0x3456bf3d
-DATA vecConstf32avx512<>+400(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+404(SB)/4, $0xbe13e931
-DATA vecConstf32avx512<>+408(SB)/4, $0xbe0a86b6
-DATA vecConstf32avx512<>+412(SB)/4, $0xbde3988d
-DATA vecConstf32avx512<>+416(SB)/4, $0xbda3ff16
-DATA vecConstf32avx512<>+420(SB)/4, $0xbd4f4cf5
-DATA vecConstf32avx512<>+424(SB)/4, $0xbce5d7d1
-DATA vecConstf32avx512<>+428(SB)/4, $0xbc5f862a
-DATA vecConstf32avx512<>+432(SB)/4, $0xbbbeaae6
-DATA vecConstf32avx512<>+436(SB)/4, $0xbb0ea78e
-DATA vecConstf32avx512<>+440(SB)/4, $0xba3b3b00
-DATA vecConstf32avx512<>+444(SB)/4, $0xb95788aa
-DATA vecConstf32avx512<>+448(SB)/4, $0xb8599e88
-DATA vecConstf32avx512<>+452(SB)/4, $0xb740b727
-DATA vecConstf32avx512<>+456(SB)/4, $0xb615ae59
-DATA vecConstf32avx512<>+460(SB)/4, $0xb4cbece4
-DATA vecConstf32avx512<>+464(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+468(SB)/4, $0xb6c7db3d
-DATA vecConstf32avx512<>+472(SB)/4, $0x3c114693
-DATA vecConstf32avx512<>+476(SB)/4, $0x3c6eafbd
-DATA vecConstf32avx512<>+480(SB)/4, $0x3c80fdc1
-DATA vecConstf32avx512<>+484(SB)/4, $0x3c59678e
-DATA vecConstf32avx512<>+488(SB)/4, $0x3c16a7bb
-DATA vecConstf32avx512<>+492(SB)/4, $0x3bafd190
-DATA vecConstf32avx512<>+496(SB)/4, $0x3b2ef943
-DATA vecConstf32avx512<>+500(SB)/4, $0x3a959e44
-DATA vecConstf32avx512<>+504(SB)/4, $0x39dcec76
-DATA vecConstf32avx512<>+508(SB)/4, $0x390d4b81
-DATA vecConstf32avx512<>+512(SB)/4, $0x381cefb3
-DATA vecConstf32avx512<>+516(SB)/4, $0x37179eec
-DATA vecConstf32avx512<>+520(SB)/4, $0x35ff2c4a
-DATA vecConstf32avx512<>+524(SB)/4, $0x34bb365c
-DATA vecConstf32avx512<>+528(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+532(SB)/4, $0x3b5105cb
-DATA vecConstf32avx512<>+536(SB)/4, $0x3b276e87
-DATA vecConstf32avx512<>+540(SB)/4, $0x3a974a0f
-DATA vecConstf32avx512<>+544(SB)/4, $0xb99ff383
-DATA vecConstf32avx512<>+548(SB)/4, $0xba9d88a5
-DATA vecConstf32avx512<>+552(SB)/4, $0xbab601c3
-DATA vecConstf32avx512<>+556(SB)/4, $0xba91120f
-DATA vecConstf32avx512<>+560(SB)/4, $0xba352449
-DATA vecConstf32avx512<>+564(SB)/4, $0xb9b97423
-DATA vecConstf32avx512<>+568(SB)/4, $0xb91f2854
-DATA vecConstf32avx512<>+572(SB)/4, $0xb867e247
-DATA vecConstf32avx512<>+576(SB)/4, $0xb79084d0
-DATA vecConstf32avx512<>+580(SB)/4, $0xb69aef66
-DATA vecConstf32avx512<>+584(SB)/4, $0xb58f6658
-DATA vecConstf32avx512<>+588(SB)/4, $0xb465cd12
-DATA vecConstf32avx512<>+592(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+596(SB)/4, $0xb8a13146
-DATA vecConstf32avx512<>+600(SB)/4, $0xb99061ab
-DATA vecConstf32avx512<>+604(SB)/4, $0xb9cd0c05
-DATA vecConstf32avx512<>+608(SB)/4, $0xb9a35d5c
-DATA vecConstf32avx512<>+612(SB)/4, $0xb909a1bb
-DATA vecConstf32avx512<>+616(SB)/4, $0x37de70b7
-DATA vecConstf32avx512<>+620(SB)/4, $0x38d1074f
-DATA vecConstf32avx512<>+624(SB)/4, $0x38d07a0b
-DATA vecConstf32avx512<>+628(SB)/4, $0x388d07e0
-DATA vecConstf32avx512<>+632(SB)/4, $0x3813e5ed
-DATA vecConstf32avx512<>+636(SB)/4, $0x377c5677
-DATA vecConstf32avx512<>+640(SB)/4, $0x36b34c9e
-DATA vecConstf32avx512<>+644(SB)/4, $0x35d7231f
-DATA vecConstf32avx512<>+648(SB)/4, $0x34dbd8d1
-DATA vecConstf32avx512<>+652(SB)/4, $0x33c077a2
-DATA vecConstf32avx512<>+656(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+660(SB)/4, $0x4030c30c
-DATA vecConstf32avx512<>+664(SB)/4, $0x42ae0000
-DATA vecConstf32avx512<>+668(SB)/4, $0xc2ae0000
-DATA vecConstf32avx512<>+672(SB)/4, $0x3f800000
-DATA vecConstf32avx512<>+676(SB)/4, $0x3f7daac3
-DATA vecConstf32avx512<>+680(SB)/4, $0x3f7b95c2
-DATA vecConstf32avx512<>+684(SB)/4, $0x3f79c3d3
-DATA vecConstf32avx512<>+688(SB)/4, $0x3f7837f0
-DATA vecConstf32avx512<>+692(SB)/4, $0x3f76f532
-DATA vecConstf32avx512<>+696(SB)/4, $0x3f75fed7
-DATA vecConstf32avx512<>+700(SB)/4, $0x3f75583f
-DATA vecConstf32avx512<>+704(SB)/4, $0x3f7504f3
-DATA vecConstf32avx512<>+708(SB)/4, $0x3f7508a4
-DATA vecConstf32avx512<>+712(SB)/4, $0x3f75672a
-DATA vecConstf32avx512<>+716(SB)/4, $0x3f76248c
-DATA vecConstf32avx512<>+720(SB)/4, $0x3f7744fd
-DATA vecConstf32avx512<>+724(SB)/4, $0x3f78ccdf
-DATA vecConstf32avx512<>+728(SB)/4, $0x3f7ac0c7
-DATA vecConstf32avx512<>+732(SB)/4, $0x3f7d257d
-DATA vecConstf32avx512<>+736(SB)/4, $0x40a3dcb1
-DATA vecConstf32avx512<>+740(SB)/4, $0x3f000000
-DATA vecConstf32avx512<>+744(SB)/4, $0x3ebb9b8c
-DATA vecConstf32avx512<>+748(SB)/4, $0x3e7d64ad
-DATA vecConstf32avx512<>+752(SB)/4, $0x3e1cb729
-DATA vecConstf32avx512<>+756(SB)/4, $0x3db09238
-DATA vecConstf32avx512<>+760(SB)/4, $0x3d34352b
-DATA vecConstf32avx512<>+764(SB)/4, $0x3ca576b7
-DATA vecConstf32avx512<>+768(SB)/4, $0x3c0776f9
-DATA vecConstf32avx512<>+772(SB)/4, $0x3b438c00
-DATA vecConstf32avx512<>+776(SB)/4, $0x3a758433
-DATA vecConstf32avx512<>+780(SB)/4, $0x39840abb
-DATA vecConstf32avx512<>+784(SB)/4, $0x386f73b6
-DATA vecConstf32avx512<>+788(SB)/4, $0x3733fef7
-DATA vecConstf32avx512<>+792(SB)/4, $0x35dc936d
-DATA vecConstf32avx512<>+796(SB)/4, $0x34589e3a
-DATA vecConstf32avx512<>+800(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+804(SB)/4, $0xbe0b757c
-DATA vecConstf32avx512<>+808(SB)/4, $0xbe03878b
-DATA vecConstf32avx512<>+812(SB)/4, $0xbddcc0d9
-DATA vecConstf32avx512<>+816(SB)/4, $0xbda4f649
-DATA vecConstf32avx512<>+820(SB)/4, $0xbd5bc41e
-DATA vecConstf32avx512<>+824(SB)/4, $0xbd02886d
-DATA vecConstf32avx512<>+828(SB)/4, $0xbc8a0629
-DATA vecConstf32avx512<>+832(SB)/4, $0xbc013f90
-DATA vecConstf32avx512<>+836(SB)/4, $0xbb5477bc
-DATA vecConstf32avx512<>+840(SB)/4, $0xba9766f4
-DATA vecConstf32avx512<>+844(SB)/4, $0xb9b84dba
-DATA vecConstf32avx512<>+848(SB)/4, $0xb8bc843b
-DATA vecConstf32avx512<>+852(SB)/4, $0xb79f47ef
-DATA vecConstf32avx512<>+856(SB)/4, $0xb65a86ca
-DATA vecConstf32avx512<>+860(SB)/4, $0xb4ef3d66
-DATA vecConstf32avx512<>+864(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+868(SB)/4, $0xb6988f97
-DATA vecConstf32avx512<>+872(SB)/4, $0x3bf64697
-DATA vecConstf32avx512<>+876(SB)/4, $0x3c4e2fdc
-DATA vecConstf32avx512<>+880(SB)/4, $0x3c66448b
-DATA vecConstf32avx512<>+884(SB)/4, $0x3c4bbe7d
-DATA vecConstf32avx512<>+888(SB)/4, $0x3c170d84
-DATA vecConstf32avx512<>+892(SB)/4, $0x3bc06292
-DATA vecConstf32avx512<>+896(SB)/4, $0x3b548be3
-DATA vecConstf32avx512<>+900(SB)/4, $0x3acb9c2b
-DATA vecConstf32avx512<>+904(SB)/4, $0x3a27c820
-DATA vecConstf32avx512<>+908(SB)/4, $0x396ac78a
-DATA vecConstf32avx512<>+912(SB)/4, $0x38894783
-DATA vecConstf32avx512<>+916(SB)/4, $0x3783e6ff
-DATA vecConstf32avx512<>+920(SB)/4, $0x364cb149
-DATA vecConstf32avx512<>+924(SB)/4, $0x34fc2702
-DATA vecConstf32avx512<>+928(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+932(SB)/4, $0x3b2fe467
-DATA vecConstf32avx512<>+936(SB)/4, $0x3b10066b
-DATA vecConstf32avx512<>+940(SB)/4, $0x3a90a470
-DATA vecConstf32avx512<>+944(SB)/4, $0xb8b397c2
-DATA vecConstf32avx512<>+948(SB)/4, $0xba6914b1
-DATA vecConstf32avx512<>+952(SB)/4, $0xba97648b
-DATA vecConstf32avx512<>+956(SB)/4, $0xba85d71f
-DATA vecConstf32avx512<>+960(SB)/4, $0xba3c3c30
-DATA vecConstf32avx512<>+964(SB)/4, $0xb9dc858a
-DATA vecConstf32avx512<>+968(SB)/4, $0xb959a635
-DATA vecConstf32avx512<>+972(SB)/4, $0xb8b42521
-DATA vecConstf32avx512<>+976(SB)/4, $0xb7f70bbe
-DATA vecConstf32avx512<>+980(SB)/4, $0xb70a348f
-DATA vecConstf32avx512<>+984(SB)/4, $0xb5f848b3
-DATA vecConstf32avx512<>+988(SB)/4, $0xb4b02e6b
-DATA vecConstf32avx512<>+992(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+996(SB)/4, $0xb875e991
-DATA vecConstf32avx512<>+1000(SB)/4, $0xb95e6c3e
-DATA vecConstf32avx512<>+1004(SB)/4, $0xb9a2bacb
-DATA vecConstf32avx512<>+1008(SB)/4, $0xb98a046f
-DATA vecConstf32avx512<>+1012(SB)/4, $0xb90af85e
-DATA vecConstf32avx512<>+1016(SB)/4, $0xb6ecc57e
-DATA vecConstf32avx512<>+1020(SB)/4, $0x3885f57d
-DATA vecConstf32avx512<>+1024(SB)/4, $0x38a87cc1
-DATA vecConstf32avx512<>+1028(SB)/4, $0x3888e80d
-DATA vecConstf32avx512<>+1032(SB)/4, $0x382c80a2
-DATA vecConstf32avx512<>+1036(SB)/4, $0x37af626f
-DATA vecConstf32avx512<>+1040(SB)/4, $0x37105a3f
-DATA vecConstf32avx512<>+1044(SB)/4, $0x363e9ff5
-DATA vecConstf32avx512<>+1048(SB)/4, $0x35475486
-DATA vecConstf32avx512<>+1052(SB)/4, $0x3422bd9c
-DATA vecConstf32avx512<>+1056(SB)/4, $0x00000000
-DATA vecConstf32avx512<>+1060(SB)/4, $0x403b7989
-DATA vecConstf32avx512<>+1064(SB)/4, $0x3f317219
-DATA vecConstf32avx512<>+1068(SB)/4, $0x3e75f858
-DATA vecConstf32avx512<>+1072(SB)/4, $0x3d671203
-DATA vecConstf32avx512<>+1076(SB)/4, $0xff800000
-DATA vecConstf32avx512<>+1080(SB)/4, $0xc2b00f34
-DATA vecConstf32avx512<>+1084(SB)/4, $0x3c800000
-DATA vecConstf32avx512<>+1088(SB)/4, $0x9e3779b9
-DATA vecConstf32avx512<>+1092(SB)/4, $0x3c6ef372
-DATA vecConstf32avx512<>+1096(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx512<>+1100(SB)/4, $0x78dde6e4
-DATA vecConstf32avx512<>+1104(SB)/4, $0x1715609d
-DATA vecConstf32avx512<>+1108(SB)/4, $0xb54cda56
-DATA vecConstf32avx512<>+1112(SB)/4, $0x5384540f
-DATA vecConstf32avx512<>+1116(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx512<>+1120(SB)/4, $0x8ff34781
-DATA vecConstf32avx512<>+1124(SB)/4, $0x2e2ac13a
-DATA vecConstf32avx512<>+1128(SB)/4, $0xcc623af3
-DATA vecConstf32avx512<>+1132(SB)/4, $0x6a99b4ac
-DATA vecConstf32avx512<>+1136(SB)/4, $0x08d12e65
-DATA vecConstf32avx512<>+1140(SB)/4, $0xa708a81e
-DATA vecConstf32avx512<>+1144(SB)/4, $0x454021d7
-DATA vecConstf32avx512<>+1148(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+1152(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+1156(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+1160(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+1164(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+1168(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+1172(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1176
+DATA vecConstf32avx512<>+180(SB)/4, $0x3e1b703b
+DATA vecConstf32avx512<>+184(SB)/4, $0x00400000
+DATA vecConstf32avx512<>+188(SB)/4, $0x4b000000
+DATA vecConstf32avx512<>+192(SB)/4, $0x4b00007f
+DATA vecConstf32avx512<>+196(SB)/4, $0x3e4c95a2
+DATA vecConstf32avx512<>+200(SB)/4, $0x3eaaaada
+DATA vecConstf32avx512<>+204(SB)/4, $0x41f80000
+DATA vecConstf32avx512<>+208(SB)/4, $0x4b400000
+DATA vecConstf32avx512<>+212(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+216(SB)/4, $0x3e936a32
+DATA vecConstf32avx512<>+220(SB)/4, $0x3f082145
+DATA vecConstf32avx512<>+224(SB)/4, $0x3f35f9e8
+DATA vecConstf32avx512<>+228(SB)/4, $0x3f543e90
+DATA vecConstf32avx512<>+232(SB)/4, $0x3f66d8c6
+DATA vecConstf32avx512<>+236(SB)/4, $0x3f71c7d8
+DATA vecConstf32avx512<>+240(SB)/4, $0x3f780a15
+DATA vecConstf32avx512<>+244(SB)/4, $0x3f7b915d
+DATA vecConstf32avx512<>+248(SB)/4, $0x3f7d8a3b
+DATA vecConstf32avx512<>+252(SB)/4, $0x3f7ea30e
+DATA vecConstf32avx512<>+256(SB)/4, $0x3f7f3ed8
+DATA vecConstf32avx512<>+260(SB)/4, $0x3f7f9522
+DATA vecConstf32avx512<>+264(SB)/4, $0x3f7fc4e5
+DATA vecConstf32avx512<>+268(SB)/4, $0x3f7fdf50
+DATA vecConstf32avx512<>+272(SB)/4, $0x3f7feded
+DATA vecConstf32avx512<>+276(SB)/4, $0x3f7ff602
+DATA vecConstf32avx512<>+280(SB)/4, $0x3f7ffa79
+DATA vecConstf32avx512<>+284(SB)/4, $0x3f7ffcf2
+DATA vecConstf32avx512<>+288(SB)/4, $0x3f7ffe50
+DATA vecConstf32avx512<>+292(SB)/4, $0x3f7fff11
+DATA vecConstf32avx512<>+296(SB)/4, $0x3f7fff7c
+DATA vecConstf32avx512<>+300(SB)/4, $0x3f7fffb7
+DATA vecConstf32avx512<>+304(SB)/4, $0x3f7fffd8
+DATA vecConstf32avx512<>+308(SB)/4, $0x3f7fffea
+DATA vecConstf32avx512<>+312(SB)/4, $0x3f7ffff4
+DATA vecConstf32avx512<>+316(SB)/4, $0x3f7ffff9
+DATA vecConstf32avx512<>+320(SB)/4, $0x3f7ffffc
+DATA vecConstf32avx512<>+324(SB)/4, $0x3f7ffffe
+DATA vecConstf32avx512<>+328(SB)/4, $0x3f7fffff
+DATA vecConstf32avx512<>+332(SB)/4, $0x3f7fffff
+DATA vecConstf32avx512<>+336(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+340(SB)/4, $0x399d888c
+DATA vecConstf32avx512<>+344(SB)/4, $0x40580000
+DATA vecConstf32avx512<>+348(SB)/4, $0xbc0e0e40
+DATA vecConstf32avx512<>+352(SB)/4, $0x3e97b426
+DATA vecConstf32avx512<>+356(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+360(SB)/4, $0x40adcb09
+DATA vecConstf32avx512<>+364(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+368(SB)/4, $0x3eb7a102
+DATA vecConstf32avx512<>+372(SB)/4, $0x3e701e49
+DATA vecConstf32avx512<>+376(SB)/4, $0x3e0e05bb
+DATA vecConstf32avx512<>+380(SB)/4, $0x3d9714b4
+DATA vecConstf32avx512<>+384(SB)/4, $0x3d0fdb35
+DATA vecConstf32avx512<>+388(SB)/4, $0x3c74526d
+DATA vecConstf32avx512<>+392(SB)/4, $0x3bb88181
+DATA vecConstf32avx512<>+396(SB)/4, $0x3af74280
+DATA vecConstf32avx512<>+400(SB)/4, $0x3a12bdfa
+DATA vecConstf32avx512<>+404(SB)/4, $0x391a0bc9
+DATA vecConstf32avx512<>+408(SB)/4, $0x380edbd0
+DATA vecConstf32avx512<>+412(SB)/4, $0x36e9da1c
+DATA vecConstf32avx512<>+416(SB)/4, $0x35a8cb13
+DATA vecConstf32avx512<>+420(SB)/4, $0x3456bf3d
+DATA vecConstf32avx512<>+424(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+428(SB)/4, $0xbe13e931
+DATA vecConstf32avx512<>+432(SB)/4, $0xbe0a86b6
+DATA vecConstf32avx512<>+436(SB)/4, $0xbde3988d
+DATA vecConstf32avx512<>+440(SB)/4, $0xbda3ff16
+DATA vecConstf32avx512<>+444(SB)/4, $0xbd4f4cf5
+DATA vecConstf32avx512<>+448(SB)/4, $0xbce5d7d1
+DATA vecConstf32avx512<>+452(SB)/4, $0xbc5f862a
+DATA vecConstf32avx512<>+456(SB)/4, $0xbbbeaae6
+DATA vecConstf32avx512<>+460(SB)/4, $0xbb0ea78e
+DATA vecConstf32avx512<>+464(SB)/4, $0xba3b3b00
+DATA vecConstf32avx512<>+468(SB)/4, $0xb95788aa
+DATA vecConstf32avx512<>+472(SB)/4, $0xb8599e88
+DATA vecConstf32avx512<>+476(SB)/4, $0xb740b727
+DATA vecConstf32avx512<>+480(SB)/4, $0xb615ae59
+DATA vecConstf32avx512<>+484(SB)/4, $0xb4cbece4
+DATA vecConstf32avx512<>+488(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+492(SB)/4, $0xb6c7db3d
+DATA vecConstf32avx512<>+496(SB)/4, $0x3c114693
+DATA vecConstf32avx512<>+500(SB)/4, $0x3c6eafbd
+DATA vecConstf32avx512<>+504(SB)/4, $0x3c80fdc1
+DATA vecConstf32avx512<>+508(SB)/4, $0x3c59678e
+DATA vecConstf32avx512<>+512(SB)/4, $0x3c16a7bb
+DATA vecConstf32avx512<>+516(SB)/4, $0x3bafd190
+DATA vecConstf32avx512<>+520(SB)/4, $0x3b2ef943
+DATA vecConstf32avx512<>+524(SB)/4, $0x3a959e44
+DATA vecConstf32avx512<>+528(SB)/4, $0x39dcec76
+DATA vecConstf32avx512<>+532(SB)/4, $0x390d4b81
+DATA vecConstf32avx512<>+536(SB)/4, $0x381cefb3
+DATA vecConstf32avx512<>+540(SB)/4, $0x37179eec
+DATA vecConstf32avx512<>+544(SB)/4, $0x35ff2c4a
+DATA vecConstf32avx512<>+548(SB)/4, $0x34bb365c
+DATA vecConstf32avx512<>+552(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+556(SB)/4, $0x3b5105cb
+DATA vecConstf32avx512<>+560(SB)/4, $0x3b276e87
+DATA vecConstf32avx512<>+564(SB)/4, $0x3a974a0f
+DATA vecConstf32avx512<>+568(SB)/4, $0xb99ff383
+DATA vecConstf32avx512<>+572(SB)/4, $0xba9d88a5
+DATA vecConstf32avx512<>+576(SB)/4, $0xbab601c3
+DATA vecConstf32avx512<>+580(SB)/4, $0xba91120f
+DATA vecConstf32avx512<>+584(SB)/4, $0xba352449
+DATA vecConstf32avx512<>+588(SB)/4, $0xb9b97423
+DATA vecConstf32avx512<>+592(SB)/4, $0xb91f2854
+DATA vecConstf32avx512<>+596(SB)/4, $0xb867e247
+DATA vecConstf32avx512<>+600(SB)/4, $0xb79084d0
+DATA vecConstf32avx512<>+604(SB)/4, $0xb69aef66
+DATA vecConstf32avx512<>+608(SB)/4, $0xb58f6658
+DATA vecConstf32avx512<>+612(SB)/4, $0xb465cd12
+DATA vecConstf32avx512<>+616(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+620(SB)/4, $0xb8a13146
+DATA vecConstf32avx512<>+624(SB)/4, $0xb99061ab
+DATA vecConstf32avx512<>+628(SB)/4, $0xb9cd0c05
+DATA vecConstf32avx512<>+632(SB)/4, $0xb9a35d5c
+DATA vecConstf32avx512<>+636(SB)/4, $0xb909a1bb
+DATA vecConstf32avx512<>+640(SB)/4, $0x37de70b7
+DATA vecConstf32avx512<>+644(SB)/4, $0x38d1074f
+DATA vecConstf32avx512<>+648(SB)/4, $0x38d07a0b
+DATA vecConstf32avx512<>+652(SB)/4, $0x388d07e0
+DATA vecConstf32avx512<>+656(SB)/4, $0x3813e5ed
+DATA vecConstf32avx512<>+660(SB)/4, $0x377c5677
+DATA vecConstf32avx512<>+664(SB)/4, $0x36b34c9e
+DATA vecConstf32avx512<>+668(SB)/4, $0x35d7231f
+DATA vecConstf32avx512<>+672(SB)/4, $0x34dbd8d1
+DATA vecConstf32avx512<>+676(SB)/4, $0x33c077a2
+DATA vecConstf32avx512<>+680(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+684(SB)/4, $0x4030c30c
+DATA vecConstf32avx512<>+688(SB)/4, $0x42ae0000
+DATA vecConstf32avx512<>+692(SB)/4, $0xc2ae0000
+DATA vecConstf32avx512<>+696(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+700(SB)/4, $0x3f7daac3
+DATA vecConstf32avx512<>+704(SB)/4, $0x3f7b95c2
+DATA vecConstf32avx512<>+708(SB)/4, $0x3f79c3d3
+DATA vecConstf32avx512<>+712(SB)/4, $0x3f7837f0
+DATA vecConstf32avx512<>+716(SB)/4, $0x3f76f532
+DATA vecConstf32avx512<>+720(SB)/4, $0x3f75fed7
+DATA vecConstf32avx512<>+724(SB)/4, $0x3f75583f
+DATA vecConstf32avx512<>+728(SB)/4, $0x3f7504f3
+DATA vecConstf32avx512<>+732(SB)/4, $0x3f7508a4
+DATA vecConstf32avx512<>+736(SB)/4, $0x3f75672a
+DATA vecConstf32avx512<>+740(SB)/4, $0x3f76248c
+DATA vecConstf32avx512<>+744(SB)/4, $0x3f7744fd
+DATA vecConstf32avx512<>+748(SB)/4, $0x3f78ccdf
+DATA vecConstf32avx512<>+752(SB)/4, $0x3f7ac0c7
+DATA vecConstf32avx512<>+756(SB)/4, $0x3f7d257d
+DATA vecConstf32avx512<>+760(SB)/4, $0x40a3dcb1
+DATA vecConstf32avx512<>+764(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+768(SB)/4, $0x3ebb9b8c
+DATA vecConstf32avx512<>+772(SB)/4, $0x3e7d64ad
+DATA vecConstf32avx512<>+776(SB)/4, $0x3e1cb729
+DATA vecConstf32avx512<>+780(SB)/4, $0x3db09238
+DATA vecConstf32avx512<>+784(SB)/4, $0x3d34352b
+DATA vecConstf32avx512<>+788(SB)/4, $0x3ca576b7
+DATA vecConstf32avx512<>+792(SB)/4, $0x3c0776f9
+DATA vecConstf32avx512<>+796(SB)/4, $0x3b438c00
+DATA vecConstf32avx512<>+800(SB)/4, $0x3a758433
+DATA vecConstf32avx512<>+804(SB)/4, $0x39840abb
+DATA vecConstf32avx512<>+808(SB)/4, $0x386f73b6
+DATA vecConstf32avx512<>+812(SB)/4, $0x3733fef7
+DATA vecConstf32avx512<>+816(SB)/4, $0x35dc936d
+DATA vecConstf32avx512<>+820(SB)/4, $0x34589e3a
+DATA vecConstf32avx512<>+824(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+828(SB)/4, $0xbe0b757c
+DATA vecConstf32avx512<>+832(SB)/4, $0xbe03878b
+DATA vecConstf32avx512<>+836(SB)/4, $0xbddcc0d9
+DATA vecConstf32avx512<>+840(SB)/4, $0xbda4f649
+DATA vecConstf32avx512<>+844(SB)/4, $0xbd5bc41e
+DATA vecConstf32avx512<>+848(SB)/4, $0xbd02886d
+DATA vecConstf32avx512<>+852(SB)/4, $0xbc8a0629
+DATA vecConstf32avx512<>+856(SB)/4, $0xbc013f90
+DATA vecConstf32avx512<>+860(SB)/4, $0xbb5477bc
+DATA vecConstf32avx512<>+864(SB)/4, $0xba9766f4
+DATA vecConstf32avx512<>+868(SB)/4, $0xb9b84dba
+DATA vecConstf32avx512<>+872(SB)/4, $0xb8bc843b
+DATA vecConstf32avx512<>+876(SB)/4, $0xb79f47ef
+DATA vecConstf32avx512<>+880(SB)/4, $0xb65a86ca
+DATA vecConstf32avx512<>+884(SB)/4, $0xb4ef3d66
+DATA vecConstf32avx512<>+888(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+892(SB)/4, $0xb6988f97
+DATA vecConstf32avx512<>+896(SB)/4, $0x3bf64697
+DATA vecConstf32avx512<>+900(SB)/4, $0x3c4e2fdc
+DATA vecConstf32avx512<>+904(SB)/4, $0x3c66448b
+DATA vecConstf32avx512<>+908(SB)/4, $0x3c4bbe7d
+DATA vecConstf32avx512<>+912(SB)/4, $0x3c170d84
+DATA vecConstf32avx512<>+916(SB)/4, $0x3bc06292
+DATA vecConstf32avx512<>+920(SB)/4, $0x3b548be3
+DATA vecConstf32avx512<>+924(SB)/4, $0x3acb9c2b
+DATA vecConstf32avx512<>+928(SB)/4, $0x3a27c820
+DATA vecConstf32avx512<>+932(SB)/4, $0x396ac78a
+DATA vecConstf32avx512<>+936(SB)/4, $0x38894783
+DATA vecConstf32avx512<>+940(SB)/4, $0x3783e6ff
+DATA vecConstf32avx512<>+944(SB)/4, $0x364cb149
+DATA vecConstf32avx512<>+948(SB)/4, $0x34fc2702
+DATA vecConstf32avx512<>+952(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+956(SB)/4, $0x3b2fe467
+DATA vecConstf32avx512<>+960(SB)/4, $0x3b10066b
+DATA vecConstf32avx512<>+964(SB)/4, $0x3a90a470
+DATA vecConstf32avx512<>+968(SB)/4, $0xb8b397c2
+DATA vecConstf32avx512<>+972(SB)/4, $0xba6914b1
+DATA vecConstf32avx512<>+976(SB)/4, $0xba97648b
+DATA vecConstf32avx512<>+980(SB)/4, $0xba85d71f
+DATA vecConstf32avx512<>+984(SB)/4, $0xba3c3c30
+DATA vecConstf32avx512<>+988(SB)/4, $0xb9dc858a
+DATA vecConstf32avx512<>+992(SB)/4, $0xb959a635
+DATA vecConstf32avx512<>+996(SB)/4, $0xb8b42521
+DATA vecConstf32avx512<>+1000(SB)/4, $0xb7f70bbe
+DATA vecConstf32avx512<>+1004(SB)/4, $0xb70a348f
+DATA vecConstf32avx512<>+1008(SB)/4, $0xb5f848b3
+DATA vecConstf32avx512<>+1012(SB)/4, $0xb4b02e6b
+DATA vecConstf32avx512<>+1016(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+1020(SB)/4, $0xb875e991
+DATA vecConstf32avx512<>+1024(SB)/4, $0xb95e6c3e
+DATA vecConstf32avx512<>+1028(SB)/4, $0xb9a2bacb
+DATA vecConstf32avx512<>+1032(SB)/4, $0xb98a046f
+DATA vecConstf32avx512<>+1036(SB)/4, $0xb90af85e
+DATA vecConstf32avx512<>+1040(SB)/4, $0xb6ecc57e
+DATA vecConstf32avx512<>+1044(SB)/4, $0x3885f57d
+DATA vecConstf32avx512<>+1048(SB)/4, $0x38a87cc1
+DATA vecConstf32avx512<>+1052(SB)/4, $0x3888e80d
+DATA vecConstf32avx512<>+1056(SB)/4, $0x382c80a2
+DATA vecConstf32avx512<>+1060(SB)/4, $0x37af626f
+DATA vecConstf32avx512<>+1064(SB)/4, $0x37105a3f
+DATA vecConstf32avx512<>+1068(SB)/4, $0x363e9ff5
+DATA vecConstf32avx512<>+1072(SB)/4, $0x35475486
+DATA vecConstf32avx512<>+1076(SB)/4, $0x3422bd9c
+DATA vecConstf32avx512<>+1080(SB)/4, $0x00000000
+DATA vecConstf32avx512<>+1084(SB)/4, $0x403b7989
+DATA vecConstf32avx512<>+1088(SB)/4, $0x3f317219
+DATA vecConstf32avx512<>+1092(SB)/4, $0x3e75f858
+DATA vecConstf32avx512<>+1096(SB)/4, $0x3d671203
+DATA vecConstf32avx512<>+1100(SB)/4, $0xff800000
+DATA vecConstf32avx512<>+1104(SB)/4, $0xc2b00f34
+DATA vecConstf32avx512<>+1108(SB)/4, $0x48c00000
+DATA vecConstf32avx512<>+1112(SB)/4, $0x3f31708d
+DATA vecConstf32avx512<>+1116(SB)/4, $0x3e787aff
+DATA vecConstf32avx512<>+1120(SB)/4, $0x3f800000
+DATA vecConstf32avx512<>+1124(SB)/4, $0x3f82cd87
+DATA vecConstf32avx512<>+1128(SB)/4, $0x3f85aac3
+DATA vecConstf32avx512<>+1132(SB)/4, $0x3f88980f
+DATA vecConstf32avx512<>+1136(SB)/4, $0x3f8b95c2
+DATA vecConstf32avx512<>+1140(SB)/4, $0x3f8ea43a
+DATA vecConstf32avx512<>+1144(SB)/4, $0x3f91c3d3
+DATA vecConstf32avx512<>+1148(SB)/4, $0x3f94f4f0
+DATA vecConstf32avx512<>+1152(SB)/4, $0x3f9837f0
+DATA vecConstf32avx512<>+1156(SB)/4, $0x3f9b8d3a
+DATA vecConstf32avx512<>+1160(SB)/4, $0x3f9ef532
+DATA vecConstf32avx512<>+1164(SB)/4, $0x3fa27043
+DATA vecConstf32avx512<>+1168(SB)/4, $0x3fa5fed7
+DATA vecConstf32avx512<>+1172(SB)/4, $0x3fa9a15b
+DATA vecConstf32avx512<>+1176(SB)/4, $0x3fad583f
+DATA vecConstf32avx512<>+1180(SB)/4, $0x3fb123f6
+DATA vecConstf32avx512<>+1184(SB)/4, $0x3fb504f3
+DATA vecConstf32avx512<>+1188(SB)/4, $0x3fb8fbaf
+DATA vecConstf32avx512<>+1192(SB)/4, $0x3fbd08a4
+DATA vecConstf32avx512<>+1196(SB)/4, $0x3fc12c4d
+DATA vecConstf32avx512<>+1200(SB)/4, $0x3fc5672a
+DATA vecConstf32avx512<>+1204(SB)/4, $0x3fc9b9be
+DATA vecConstf32avx512<>+1208(SB)/4, $0x3fce248c
+DATA vecConstf32avx512<>+1212(SB)/4, $0x3fd2a81e
+DATA vecConstf32avx512<>+1216(SB)/4, $0x3fd744fd
+DATA vecConstf32avx512<>+1220(SB)/4, $0x3fdbfbb8
+DATA vecConstf32avx512<>+1224(SB)/4, $0x3fe0ccdf
+DATA vecConstf32avx512<>+1228(SB)/4, $0x3fe5b907
+DATA vecConstf32avx512<>+1232(SB)/4, $0x3feac0c7
+DATA vecConstf32avx512<>+1236(SB)/4, $0x3fefe4ba
+DATA vecConstf32avx512<>+1240(SB)/4, $0x3ff5257d
+DATA vecConstf32avx512<>+1244(SB)/4, $0x3ffa83b3
+DATA vecConstf32avx512<>+1248(SB)/4, $0x3c800000
+DATA vecConstf32avx512<>+1252(SB)/4, $0x9e3779b9
+DATA vecConstf32avx512<>+1256(SB)/4, $0x3c6ef372
+DATA vecConstf32avx512<>+1260(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx512<>+1264(SB)/4, $0x78dde6e4
+DATA vecConstf32avx512<>+1268(SB)/4, $0x1715609d
+DATA vecConstf32avx512<>+1272(SB)/4, $0xb54cda56
+DATA vecConstf32avx512<>+1276(SB)/4, $0x5384540f
+DATA vecConstf32avx512<>+1280(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx512<>+1284(SB)/4, $0x8ff34781
+DATA vecConstf32avx512<>+1288(SB)/4, $0x2e2ac13a
+DATA vecConstf32avx512<>+1292(SB)/4, $0xcc623af3
+DATA vecConstf32avx512<>+1296(SB)/4, $0x6a99b4ac
+DATA vecConstf32avx512<>+1300(SB)/4, $0x08d12e65
+DATA vecConstf32avx512<>+1304(SB)/4, $0xa708a81e
+DATA vecConstf32avx512<>+1308(SB)/4, $0x454021d7
+DATA vecConstf32avx512<>+1312(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1316(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+1320(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+1324(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1328(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+1332(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+1336(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1340

@@ -15,6 +15,12 @@ func vecErfF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64
 func vecErfF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 //go:noescape
+func vecLogF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
+
+//go:noescape
+func vecLogF64AVX2(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
+
+//go:noescape
 func vecTanhF64AVX512(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt nontemporal)
 
 //go:noescape

@@ -1610,6 +1610,360 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecLogF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·vecLogF64AVX2(SB), NOSPLIT, $0-81
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         ldd+24(FP), DX
+	MOVQ         lds+32(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         n+56(FP), DI
+	VBROADCASTSD vecConstf64avx2<>+512(SB), Y0
+	MOVQ         DI, R8
+	ANDQ         $-4, R8
+	SUBQ         R8, DX
+	SHLQ         $0x03, DX
+	SUBQ         R8, BX
+	SHLQ         $0x03, BX
+
+row:
+	MOVQ  DI, R8
+	CMPB  nt+80(FP), $0x02
+	JNE   nt
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   fardone
+	PCALIGN $64
+
+farloop:
+	PREFETCHT1  10240(CX)
+	VMOVUPD     (CX), Y1
+	VMOVUPD     32(CX), Y4
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y1, Y2
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y4, Y5
+	VPSRLQ      $0x34, Y2, Y2
+	VPSRLQ      $0x34, Y5, Y5
+	VPSLLQ      $0x34, Y2, Y3
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y3, Y1, Y3
+	VPSUBQ      Y6, Y4, Y6
+	VPADDQ      Y0, Y3, Y3
+	VPADDQ      Y0, Y6, Y6
+	VORPD       vecConstf64avx2<>+1920(SB), Y2, Y2
+	VORPD       vecConstf64avx2<>+1920(SB), Y5, Y7
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y2, Y2
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y7, Y7
+	VADDPD      Y0, Y3, Y5
+	VADDPD      Y0, Y6, Y8
+	VSUBPD      Y0, Y3, Y3
+	VSUBPD      Y0, Y6, Y6
+	VDIVPD      Y5, Y3, Y3
+	VDIVPD      Y8, Y6, Y6
+	VMULPD      Y3, Y3, Y5
+	VMULPD      Y6, Y6, Y9
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y9, Y10
+	VMULPD      Y5, Y8, Y8
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y3, Y3, Y3
+	VADDPD      Y6, Y6, Y6
+	VFMADD213PD Y3, Y3, Y8
+	VFMADD213PD Y6, Y6, Y10
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y2, Y8
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y7, Y10
+	VSUBPD      Y1, Y1, Y1
+	VSUBPD      Y4, Y4, Y4
+	VADDPD      Y1, Y8, Y8
+	VADDPD      Y4, Y10, Y10
+	VMOVNTPD    Y8, (AX)
+	VMOVNTPD    Y10, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, R8
+	JGE         farloop
+
+fardone:
+	ADDQ $+8, R8
+
+nt:
+	CMPB  nt+80(FP), $0x00
+	JEQ   main
+	TESTQ $0x0000003f, AX
+	JNE   main
+	SUBQ  $+8, R8
+	JLT   ntdone
+	PCALIGN $64
+
+ntloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPD     (CX), Y1
+	VMOVUPD     32(CX), Y4
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y1, Y2
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y4, Y5
+	VPSRLQ      $0x34, Y2, Y2
+	VPSRLQ      $0x34, Y5, Y5
+	VPSLLQ      $0x34, Y2, Y3
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y3, Y1, Y3
+	VPSUBQ      Y6, Y4, Y6
+	VPADDQ      Y0, Y3, Y3
+	VPADDQ      Y0, Y6, Y6
+	VORPD       vecConstf64avx2<>+1920(SB), Y2, Y2
+	VORPD       vecConstf64avx2<>+1920(SB), Y5, Y7
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y2, Y2
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y7, Y7
+	VADDPD      Y0, Y3, Y5
+	VADDPD      Y0, Y6, Y8
+	VSUBPD      Y0, Y3, Y3
+	VSUBPD      Y0, Y6, Y6
+	VDIVPD      Y5, Y3, Y3
+	VDIVPD      Y8, Y6, Y6
+	VMULPD      Y3, Y3, Y5
+	VMULPD      Y6, Y6, Y9
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y9, Y10
+	VMULPD      Y5, Y8, Y8
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y3, Y3, Y3
+	VADDPD      Y6, Y6, Y6
+	VFMADD213PD Y3, Y3, Y8
+	VFMADD213PD Y6, Y6, Y10
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y2, Y8
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y7, Y10
+	VSUBPD      Y1, Y1, Y1
+	VSUBPD      Y4, Y4, Y4
+	VADDPD      Y1, Y8, Y8
+	VADDPD      Y4, Y10, Y10
+	VMOVNTPD    Y8, (AX)
+	VMOVNTPD    Y10, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, R8
+	JGE         ntloop
+
+ntdone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  ntsingledone
+	PCALIGN $64
+
+ntsingleloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPD     (CX), Y1
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y1, Y2
+	VPSRLQ      $0x34, Y2, Y2
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y1, Y3
+	VPADDQ      Y0, Y3, Y3
+	VORPD       vecConstf64avx2<>+1920(SB), Y2, Y2
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y2, Y2
+	VADDPD      Y0, Y3, Y4
+	VSUBPD      Y0, Y3, Y3
+	VDIVPD      Y4, Y3, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y5
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y4, Y5
+	VMULPD      Y4, Y5, Y5
+	VADDPD      Y3, Y3, Y3
+	VFMADD213PD Y3, Y3, Y5
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y2, Y5
+	VSUBPD      Y1, Y1, Y1
+	VADDPD      Y1, Y5, Y5
+	VMOVNTPD    Y5, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R8
+	JGE         ntsingleloop
+
+ntsingledone:
+	ADDQ $+4, R8
+
+main:
+	SUBQ $+8, R8
+	JLT  maindone
+	PCALIGN $64
+
+mainloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPD     (CX), Y1
+	VMOVUPD     32(CX), Y4
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y1, Y2
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y4, Y5
+	VPSRLQ      $0x34, Y2, Y2
+	VPSRLQ      $0x34, Y5, Y5
+	VPSLLQ      $0x34, Y2, Y3
+	VPSLLQ      $0x34, Y5, Y6
+	VPSUBQ      Y3, Y1, Y3
+	VPSUBQ      Y6, Y4, Y6
+	VPADDQ      Y0, Y3, Y3
+	VPADDQ      Y0, Y6, Y6
+	VORPD       vecConstf64avx2<>+1920(SB), Y2, Y2
+	VORPD       vecConstf64avx2<>+1920(SB), Y5, Y7
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y2, Y2
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y7, Y7
+	VADDPD      Y0, Y3, Y5
+	VADDPD      Y0, Y6, Y8
+	VSUBPD      Y0, Y3, Y3
+	VSUBPD      Y0, Y6, Y6
+	VDIVPD      Y5, Y3, Y3
+	VDIVPD      Y8, Y6, Y6
+	VMULPD      Y3, Y3, Y5
+	VMULPD      Y6, Y6, Y9
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y8
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y10
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y9, Y10
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y5, Y8
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y9, Y10
+	VMULPD      Y5, Y8, Y8
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y3, Y3, Y3
+	VADDPD      Y6, Y6, Y6
+	VFMADD213PD Y3, Y3, Y8
+	VFMADD213PD Y6, Y6, Y10
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y2, Y8
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y7, Y10
+	VSUBPD      Y1, Y1, Y1
+	VSUBPD      Y4, Y4, Y4
+	VADDPD      Y1, Y8, Y8
+	VADDPD      Y4, Y10, Y10
+	VMOVUPD     Y8, (AX)
+	VMOVUPD     Y10, 32(AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, R8
+	JGE         mainloop
+
+maindone:
+	ADDQ $+8, R8
+	SUBQ $+4, R8
+	JLT  singledone
+	PCALIGN $64
+
+singleloop:
+	PREFETCHT0  2048(CX)
+	VMOVUPD     (CX), Y1
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y1, Y2
+	VPSRLQ      $0x34, Y2, Y2
+	VPSLLQ      $0x34, Y2, Y3
+	VPSUBQ      Y3, Y1, Y3
+	VPADDQ      Y0, Y3, Y3
+	VORPD       vecConstf64avx2<>+1920(SB), Y2, Y2
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y2, Y2
+	VADDPD      Y0, Y3, Y4
+	VSUBPD      Y0, Y3, Y3
+	VDIVPD      Y4, Y3, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y5
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y4, Y5
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y4, Y5
+	VMULPD      Y4, Y5, Y5
+	VADDPD      Y3, Y3, Y3
+	VFMADD213PD Y3, Y3, Y5
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y2, Y5
+	VSUBPD      Y1, Y1, Y1
+	VADDPD      Y1, Y5, Y5
+	VMOVUPD     Y5, (AX)
+	ADDQ        $+32, AX
+	ADDQ        $+32, CX
+	SUBQ        $+4, R8
+	JGE         singleloop
+
+singledone:
+	ADDQ        $+4, R8
+	JZ          next
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	SHLQ        $0x03, R8
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y1
+	PREFETCHT0  2048(CX)
+	VMASKMOVPD  (CX), Y1, Y2
+	VPADDQ      vecConstf64avx2<>+1888(SB), Y2, Y3
+	VPSRLQ      $0x34, Y3, Y3
+	VPSLLQ      $0x34, Y3, Y4
+	VPSUBQ      Y4, Y2, Y4
+	VPADDQ      Y0, Y4, Y4
+	VORPD       vecConstf64avx2<>+1920(SB), Y3, Y3
+	VSUBPD      vecConstf64avx2<>+1952(SB), Y3, Y3
+	VADDPD      Y0, Y4, Y5
+	VSUBPD      Y0, Y4, Y4
+	VDIVPD      Y5, Y4, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVAPD     vecConstf64avx2<>+1984(SB), Y6
+	VFMADD213PD vecConstf64avx2<>+2016(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+2048(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+2080(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+2112(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+2144(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+2176(SB), Y5, Y6
+	VFMADD213PD vecConstf64avx2<>+2208(SB), Y5, Y6
+	VMULPD      Y5, Y6, Y6
+	VADDPD      Y4, Y4, Y4
+	VFMADD213PD Y4, Y4, Y6
+	VFMADD231PD vecConstf64avx2<>+1824(SB), Y3, Y6
+	VSUBPD      Y2, Y2, Y2
+	VADDPD      Y2, Y6, Y6
+	VMASKMOVPD  Y6, Y1, (AX)
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func vecTanhF64AVX2(dst *float64, src *float64, y *float64, ldd int, lds int, ldy int, m int, n int, a float64, b float64, nt uint8)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·vecTanhF64AVX2(SB), NOSPLIT, $0-81
@@ -1642,44 +1996,44 @@ farloop:
 	PREFETCHT1   10240(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y5
 	VMINPD       Y2, Y3, Y2
 	VMINPD       Y4, Y5, Y4
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y4
 	VMOVAPD      Y1, Y3
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y4, Y6
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y4, Y6
 	VSUBPD       Y1, Y3, Y5
 	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y2
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y7, Y4
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y4, Y7
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y5, Y2
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y7, Y4
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y4, Y7
 	VFMADD213PD  Y2, Y2, Y5
 	VFMADD213PD  Y4, Y4, Y7
 	VPSLLQ       $0x34, Y3, Y3
@@ -1690,8 +2044,8 @@ farloop:
 	VSUBPD       Y6, Y0, Y6
 	VFMSUB213PD  Y3, Y2, Y5
 	VFMSUB213PD  Y6, Y4, Y7
-	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y2
-	VADDPD       vecConstf64avx2<>+2368(SB), Y7, Y3
+	VADDPD       vecConstf64avx2<>+2720(SB), Y5, Y2
+	VADDPD       vecConstf64avx2<>+2720(SB), Y7, Y3
 	VDIVPD       Y2, Y5, Y5
 	VDIVPD       Y3, Y7, Y7
 	VMOVNTPD     Y5, (AX)
@@ -1717,44 +2071,44 @@ ntloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y5
 	VMINPD       Y2, Y3, Y2
 	VMINPD       Y4, Y5, Y4
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y4
 	VMOVAPD      Y1, Y3
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y4, Y6
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y4, Y6
 	VSUBPD       Y1, Y3, Y5
 	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y2
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y7, Y4
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y4, Y7
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y5, Y2
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y7, Y4
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y4, Y7
 	VFMADD213PD  Y2, Y2, Y5
 	VFMADD213PD  Y4, Y4, Y7
 	VPSLLQ       $0x34, Y3, Y3
@@ -1765,8 +2119,8 @@ ntloop:
 	VSUBPD       Y6, Y0, Y6
 	VFMSUB213PD  Y3, Y2, Y5
 	VFMSUB213PD  Y6, Y4, Y7
-	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y2
-	VADDPD       vecConstf64avx2<>+2368(SB), Y7, Y3
+	VADDPD       vecConstf64avx2<>+2720(SB), Y5, Y2
+	VADDPD       vecConstf64avx2<>+2720(SB), Y7, Y3
 	VDIVPD       Y2, Y5, Y5
 	VDIVPD       Y3, Y7, Y7
 	VMOVNTPD     Y5, (AX)
@@ -1785,31 +2139,31 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y3
 	VMINPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y3
 	VMAXPD       Y2, Y3, Y2
 	VMOVAPD      Y1, Y3
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y2, Y3
 	VSUBPD       Y1, Y3, Y4
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y4, Y2
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y4
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y4
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y4
 	VFMADD213PD  Y2, Y2, Y4
 	VPSLLQ       $0x34, Y3, Y3
 	VADDPD       Y3, Y3, Y2
 	VSUBPD       Y3, Y0, Y3
 	VFMSUB213PD  Y3, Y2, Y4
-	VADDPD       vecConstf64avx2<>+2368(SB), Y4, Y2
+	VADDPD       vecConstf64avx2<>+2720(SB), Y4, Y2
 	VDIVPD       Y2, Y4, Y4
 	VMOVNTPD     Y4, (AX)
 	ADDQ         $+32, AX
@@ -1829,44 +2183,44 @@ mainloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y5
 	VMINPD       Y2, Y3, Y2
 	VMINPD       Y4, Y5, Y4
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y4
 	VMOVAPD      Y1, Y3
 	VMOVAPD      Y1, Y6
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y4, Y6
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y4, Y6
 	VSUBPD       Y1, Y3, Y5
 	VSUBPD       Y1, Y6, Y7
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y2
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y7, Y4
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y4, Y7
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y5
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y4, Y7
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y5, Y2
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y7, Y4
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y4, Y7
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y5
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y4, Y7
 	VFMADD213PD  Y2, Y2, Y5
 	VFMADD213PD  Y4, Y4, Y7
 	VPSLLQ       $0x34, Y3, Y3
@@ -1877,8 +2231,8 @@ mainloop:
 	VSUBPD       Y6, Y0, Y6
 	VFMSUB213PD  Y3, Y2, Y5
 	VFMSUB213PD  Y6, Y4, Y7
-	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y2
-	VADDPD       vecConstf64avx2<>+2368(SB), Y7, Y3
+	VADDPD       vecConstf64avx2<>+2720(SB), Y5, Y2
+	VADDPD       vecConstf64avx2<>+2720(SB), Y7, Y3
 	VDIVPD       Y2, Y5, Y5
 	VDIVPD       Y3, Y7, Y7
 	VMOVUPD      Y5, (AX)
@@ -1897,31 +2251,31 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y3
 	VMINPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y3
 	VMAXPD       Y2, Y3, Y2
 	VMOVAPD      Y1, Y3
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y2, Y3
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y2, Y3
 	VSUBPD       Y1, Y3, Y4
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y4, Y2
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y4
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y2, Y4
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y2, Y4
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y4, Y2
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y4
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y4
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y4
 	VFMADD213PD  Y2, Y2, Y4
 	VPSLLQ       $0x34, Y3, Y3
 	VADDPD       Y3, Y3, Y2
 	VSUBPD       Y3, Y0, Y3
 	VFMSUB213PD  Y3, Y2, Y4
-	VADDPD       vecConstf64avx2<>+2368(SB), Y4, Y2
+	VADDPD       vecConstf64avx2<>+2720(SB), Y4, Y2
 	VDIVPD       Y2, Y4, Y4
 	VMOVUPD      Y4, (AX)
 	ADDQ         $+32, AX
@@ -1938,31 +2292,31 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (CX), Y2, Y3
-	VMOVAPD      vecConstf64avx2<>+1888(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2240(SB), Y4
 	VMINPD       Y3, Y4, Y3
-	VMOVAPD      vecConstf64avx2<>+1920(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2272(SB), Y4
 	VMAXPD       Y3, Y4, Y3
 	VMOVAPD      Y1, Y4
-	VFMADD231PD  vecConstf64avx2<>+1952(SB), Y3, Y4
+	VFMADD231PD  vecConstf64avx2<>+2304(SB), Y3, Y4
 	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD vecConstf64avx2<>+1984(SB), Y5, Y3
-	VMOVAPD      vecConstf64avx2<>+2016(SB), Y5
-	VFMADD213PD  vecConstf64avx2<>+2048(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2080(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2112(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2144(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2176(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2208(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2240(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2272(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2304(SB), Y3, Y5
-	VFMADD213PD  vecConstf64avx2<>+2336(SB), Y3, Y5
+	VFNMADD231PD vecConstf64avx2<>+2336(SB), Y5, Y3
+	VMOVAPD      vecConstf64avx2<>+2368(SB), Y5
+	VFMADD213PD  vecConstf64avx2<>+2400(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2432(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y3, Y5
+	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y3, Y5
 	VFMADD213PD  Y3, Y3, Y5
 	VPSLLQ       $0x34, Y4, Y4
 	VADDPD       Y4, Y4, Y3
 	VSUBPD       Y4, Y0, Y4
 	VFMSUB213PD  Y4, Y3, Y5
-	VADDPD       vecConstf64avx2<>+2368(SB), Y5, Y3
+	VADDPD       vecConstf64avx2<>+2720(SB), Y5, Y3
 	VDIVPD       Y3, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)
 
@@ -1983,7 +2337,7 @@ TEXT ·vecReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2688(SB), Y0
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -2178,9 +2532,9 @@ TEXT ·vecGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2688(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2400(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -2208,54 +2562,54 @@ farloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -2325,54 +2679,54 @@ ntloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -2432,30 +2786,30 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -2500,54 +2854,54 @@ mainloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y5
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y10, Y12
 	VFMADD213PD  Y6, Y4, Y7
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y7, Y5
@@ -2607,30 +2961,30 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -2669,30 +3023,30 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
@@ -2755,12 +3109,12 @@ farloop:
 	PREFETCHT1   10240(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -2828,12 +3182,12 @@ ntloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -2894,9 +3248,9 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -2937,12 +3291,12 @@ mainloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -3003,9 +3357,9 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -3043,9 +3397,9 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (CX), Y2, Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VMOVAPD      Y1, Y5
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
@@ -3973,7 +4327,7 @@ TEXT ·vecAddReluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2688(SB), Y0
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SUBQ         R10, DX
@@ -4240,9 +4594,9 @@ TEXT ·vecAddGeluF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         n+56(FP), DI
 	MOVQ         y+16(FP), R8
 	MOVQ         ldy+40(FP), R9
-	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2688(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2400(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
 	MOVQ         DI, R10
 	ANDQ         $-4, R10
 	SUBQ         R10, DX
@@ -4277,54 +4631,54 @@ farloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -4399,54 +4753,54 @@ ntloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -4509,30 +4863,30 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -4582,54 +4936,54 @@ mainloop:
 	VMINPD       Y9, Y2, Y9
 	VMULPD       Y4, Y4, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y10, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y10, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y10, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y10, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y10, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y10, Y12
 	VFMADD213PD  Y7, Y4, Y8
 	VFMADD213PD  Y11, Y9, Y12
 	VADDPD       Y1, Y8, Y6
@@ -4692,30 +5046,30 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y3, Y4
 	VMINPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y5
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y6
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y5, Y6
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y7
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y5, Y7
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y6
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y5, Y6
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y5, Y6
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y5, Y7
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y5, Y7
 	VFMADD213PD  Y6, Y4, Y7
 	VADDPD       Y1, Y7, Y5
 	VSUBPD       Y1, Y5, Y6
@@ -4757,30 +5111,30 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y8
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y6, Y8
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y6, Y8
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y6, Y8
 	VFMADD213PD  Y7, Y5, Y8
 	VADDPD       Y1, Y8, Y6
 	VSUBPD       Y1, Y6, Y7
@@ -4853,12 +5207,12 @@ farloop:
 	VMOVUPD      32(R8), Y5
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -4931,12 +5285,12 @@ ntloop:
 	VMOVUPD      32(R8), Y5
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -5000,9 +5354,9 @@ ntsingleloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      (R8), Y3
 	VADDPD       Y3, Y2, Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -5048,12 +5402,12 @@ mainloop:
 	VMOVUPD      32(R8), Y5
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -5117,9 +5471,9 @@ singleloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      (R8), Y3
 	VADDPD       Y3, Y2, Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -5160,9 +5514,9 @@ singledone:
 	VMASKMOVPD   (CX), Y2, Y3
 	VMASKMOVPD   (R8), Y2, Y4
 	VADDPD       Y4, Y3, Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VMOVAPD      Y1, Y5
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
@@ -5233,12 +5587,12 @@ farloop:
 	PREFETCHT1   10240(R8)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -5311,12 +5665,12 @@ ntloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -5382,9 +5736,9 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -5428,12 +5782,12 @@ mainloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -5499,9 +5853,9 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -5542,9 +5896,9 @@ singledone:
 	VMOVUPS      (R11), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (CX), Y2, Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VMOVAPD      Y1, Y5
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y4, Y5
@@ -5608,12 +5962,12 @@ row:
 mainloop:
 	VMOVUPD      (CX), Y2
 	VMOVUPD      64(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y2, Y3, Y3
 	VMINPD       Y6, Y4, Y7
 	VMOVAPD      Y1, Y4
@@ -5677,9 +6031,9 @@ maindone:
 
 singleloop:
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -6972,10 +7326,10 @@ TEXT ·vecGeluTanhF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         lds+32(FP), BX
 	MOVQ         m+48(FP), SI
 	MOVQ         n+56(FP), DI
-	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2688(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+512(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y2
-	VBROADCASTSD vecConstf64avx2<>+3264(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3616(SB), Y3
 	MOVQ         DI, R8
 	ANDQ         $-4, R8
 	SUBQ         R8, DX
@@ -7003,10 +7357,10 @@ farloop:
 	VMINPD       Y9, Y3, Y9
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y10, Y11
 	VMULPD       Y5, Y7, Y7
 	VMULPD       Y9, Y11, Y11
 	VADDPD       Y2, Y7, Y6
@@ -7082,10 +7436,10 @@ ntloop:
 	VMINPD       Y9, Y3, Y9
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y10, Y11
 	VMULPD       Y5, Y7, Y7
 	VMULPD       Y9, Y11, Y11
 	VADDPD       Y2, Y7, Y6
@@ -7151,8 +7505,8 @@ ntsingleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y2, Y7, Y6
 	VSUBPD       Y2, Y6, Y8
@@ -7200,10 +7554,10 @@ mainloop:
 	VMINPD       Y9, Y3, Y9
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y9, Y9, Y10
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y10, Y11
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y6, Y7
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y10, Y11
 	VMULPD       Y5, Y7, Y7
 	VMULPD       Y9, Y11, Y11
 	VADDPD       Y2, Y7, Y6
@@ -7269,8 +7623,8 @@ singleloop:
 	VANDPD       vecConstf64avx2<>+32(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y7
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y6, Y7
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y7
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y6, Y7
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y2, Y7, Y6
 	VSUBPD       Y2, Y6, Y8
@@ -7312,8 +7666,8 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y5, Y6
 	VMINPD       Y6, Y3, Y6
 	VMULPD       Y6, Y6, Y7
-	VMOVAPD      vecConstf64avx2<>+3296(SB), Y8
-	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y7, Y8
+	VMOVAPD      vecConstf64avx2<>+3648(SB), Y8
+	VFMADD213PD  vecConstf64avx2<>+3680(SB), Y7, Y8
 	VMULPD       Y6, Y8, Y8
 	VADDPD       Y2, Y8, Y7
 	VSUBPD       Y2, Y7, Y9
@@ -7379,12 +7733,12 @@ farloop:
 	PREFETCHT1   10240(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y4
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y5
 	VMINPD       Y2, Y3, Y2
 	VMINPD       Y4, Y5, Y5
 	VMOVAPD      Y1, Y3
@@ -7452,12 +7806,12 @@ ntloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y4
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y5
 	VMINPD       Y2, Y3, Y2
 	VMINPD       Y4, Y5, Y5
 	VMOVAPD      Y1, Y3
@@ -7518,9 +7872,9 @@ ntdone:
 ntsingleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMOVAPD      Y1, Y3
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
@@ -7561,12 +7915,12 @@ mainloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
 	VMOVUPD      32(CX), Y4
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y5
 	VMAXPD       Y2, Y3, Y2
 	VMAXPD       Y4, Y5, Y4
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y5
 	VMINPD       Y2, Y3, Y2
 	VMINPD       Y4, Y5, Y5
 	VMOVAPD      Y1, Y3
@@ -7627,9 +7981,9 @@ maindone:
 singleloop:
 	PREFETCHT0   2048(CX)
 	VMOVUPD      (CX), Y2
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y3
 	VMAXPD       Y2, Y3, Y2
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMOVAPD      Y1, Y3
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y2, Y3
@@ -7667,9 +8021,9 @@ singledone:
 	VMOVUPS      (R9), Y2
 	PREFETCHT0   2048(CX)
 	VMASKMOVPD   (CX), Y2, Y3
-	VMOVAPD      vecConstf64avx2<>+3200(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3552(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVAPD      vecConstf64avx2<>+3232(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+3584(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMOVAPD      Y1, Y4
 	VFNMADD231PD vecConstf64avx2<>+96(SB), Y3, Y4
@@ -8308,7 +8662,7 @@ next:
 // func vecSoftmaxF64AVX2(dst *float64, src *float64, y *float64, room *float64, ldd int, lds int, ldy int, m int, n int, scale float64, nt uint8)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-81
-	VBROADCASTSD vecConstf64avx2<>+3360(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3712(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	MOVQ         dst+0(FP), AX
 	MOVQ         room+24(FP), BX
@@ -8316,7 +8670,7 @@ TEXT ·vecSoftmaxF64AVX2(SB), NOSPLIT, $0-81
 	MOVQ         y+16(FP), DI
 	VBROADCASTSD scale+72(FP), Y2
 	VMULPD       vecConstf64avx2<>+96(SB), Y2, Y2
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	TESTQ        BX, BX
 	CMOVQEQ      AX, BX
 	TESTQ        DI, DI
@@ -8372,7 +8726,7 @@ addmaxsingledone:
 	VMASKMOVPD (SI)(R11*1), Y4, Y5
 	VMASKMOVPD (DI)(R11*1), Y4, Y6
 	VADDPD     Y6, Y5, Y5
-	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -8383,7 +8737,7 @@ addmaxdone:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8396,8 +8750,8 @@ addmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+16, R12
@@ -8573,7 +8927,7 @@ addalonesingledone:
 	VMASKMOVPD  (SI)(R11*1), Y7, Y8
 	VMASKMOVPD  (DI)(R11*1), Y7, Y9
 	VADDPD      Y9, Y8, Y8
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y9
 	VBLENDVPD   Y7, Y8, Y9, Y8
 	VMAXPD      Y8, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y7, Y8
@@ -8612,7 +8966,7 @@ addrow:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -8625,8 +8979,8 @@ addrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
 	CMPB         nt+80(FP), $0x00
 	JEQ          addkept
 	TESTQ        $0x0000003f, R10
@@ -8820,7 +9174,7 @@ addntsingledone:
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
 	VMASKMOVPD  (DI)(R11*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -9045,7 +9399,7 @@ addinsingledone:
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
 	VMASKMOVPD  (DI)(R11*1), Y8, Y10
 	VADDPD      Y10, Y9, Y9
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -9134,7 +9488,7 @@ plainmaxsingledone:
 	SUBQ       DX, CX
 	VMOVUPS    (CX), Y4
 	VMASKMOVPD (SI)(R11*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -9145,7 +9499,7 @@ plainmaxdone:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -9158,8 +9512,8 @@ plainmaxdone:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
 	MOVQ         n+64(FP), R12
 	XORQ         R11, R11
 	SUBQ         $+16, R12
@@ -9308,7 +9662,7 @@ plainalonesingledone:
 	VMOVUPS     (DX), Y7
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y7, Y8
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y9
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y9
 	VBLENDVPD   Y7, Y8, Y9, Y8
 	VMAXPD      Y8, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y7, Y8
@@ -9345,7 +9699,7 @@ plainrow:
 	VMAXPD       X4, X3, X3
 	VBROADCASTSD X3, Y3
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	MOVQ         SI, CX
 	MOVQ         DI, DX
 	MOVQ         lds+40(FP), R8
@@ -9358,8 +9712,8 @@ plainrow:
 	CMPQ         m+56(FP), $0x01
 	CMOVQEQ      CX, SI
 	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
 	CMPB         nt+80(FP), $0x00
 	JEQ          plainkept
 	TESTQ        $0x0000003f, R10
@@ -9526,7 +9880,7 @@ plainntsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -9722,7 +10076,7 @@ plaininsingledone:
 	VMOVUPS     (DX), Y8
 	PREFETCHT1  (R8)(R11*1)
 	VMASKMOVPD  (SI)(R11*1), Y8, Y9
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y10
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y10
 	VBLENDVPD   Y8, Y9, Y10, Y9
 	VMAXPD      Y9, Y3, Y3
 	VMASKMOVPD  (CX)(R11*1), Y8, Y9
@@ -10204,7 +10558,7 @@ return:
 TEXT ·vecColExpSumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD scale+56(FP), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+3424(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+3776(SB), Y2
 	MOVQ         shift+16(FP), AX
 	MOVQ         sum+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -10386,10 +10740,10 @@ TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y0
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y0
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+16, SI
@@ -10423,7 +10777,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPD (CX)(DI*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+2336(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VADDPD     Y5, Y0, Y0
 
@@ -10454,10 +10808,10 @@ TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x03, DX
 
 row:
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y1
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y2
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y3
 	MOVQ    n+32(FP), SI
 	XORQ    DI, DI
 	SUBQ    $+16, SI
@@ -10491,7 +10845,7 @@ stripsingledone:
 	SUBQ       SI, R8
 	VMOVUPS    (R8), Y4
 	VMASKMOVPD (CX)(DI*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y0, Y0
 
@@ -10521,10 +10875,10 @@ TEXT ·vecRowExpSumsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), BX
 	MOVQ         m+32(FP), SI
 	SHLQ         $0x03, BX
-	VBROADCASTSD vecConstf64avx2<>+3360(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+3712(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
 	VBROADCASTSD vecConstf64avx2<>+96(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -10558,7 +10912,7 @@ maxsingledone:
 	SUBQ       DI, R9
 	VMOVUPS    (R9), Y4
 	VMASKMOVPD (DX)(R8*1), Y4, Y5
-	VMOVAPD    vecConstf64avx2<>+3392(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y6
 	VBLENDVPD  Y4, Y5, Y6, Y5
 	VMAXPD     Y5, Y3, Y3
 
@@ -10572,15 +10926,15 @@ row:
 	VMOVSD       X3, (CX)
 	ADDQ         $+8, CX
 	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         26624(R9), R10
 	DECQ         SI
 	CMOVQEQ      DX, R9
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y8
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y7
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y8
 	MOVQ         n+40(FP), DI
 	XORQ         R8, R8
 	SUBQ         $+16, DI
@@ -10723,7 +11077,7 @@ expsingledone:
 	VMOVUPS     (R11), Y9
 	PREFETCHT1  (R10)(R8*1)
 	VMASKMOVPD  (R9)(R8*1), Y9, Y10
-	VMOVAPD     vecConstf64avx2<>+3392(SB), Y11
+	VMOVAPD     vecConstf64avx2<>+3744(SB), Y11
 	VBLENDVPD   Y9, Y10, Y11, Y10
 	VMAXPD      Y10, Y3, Y3
 	VMASKMOVPD  (DX)(R8*1), Y9, Y10
@@ -10793,10 +11147,10 @@ TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y0
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y0
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y3
 	MOVQ    n+16(FP), DX
 	XORQ    BX, BX
 	SUBQ    $+16, DX
@@ -10895,13 +11249,13 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
 	CMPQ         n+56(FP), $+16
 	JLT          firstshort
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -10911,11 +11265,11 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VBROADCASTSD (DX), Y6
 	VADDPD       Y6, Y1, Y1
 
@@ -10993,7 +11347,7 @@ row:
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+64(FP), Y1
@@ -11014,13 +11368,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
 	CMPQ         n+56(FP), $+16
 	JLT          nextshort
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -11030,11 +11384,11 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VBROADCASTSD (DX), Y8
 	VADDPD       Y8, Y1, Y1
 
@@ -11436,13 +11790,13 @@ TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-97
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
 	CMPQ         n+80(FP), $+16
 	JLT          firstshort
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -11456,11 +11810,11 @@ first:
 	VPERMILPD    $0x01, X1, X6
 	VADDPD       X6, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          firstshifted
 
 firstshort:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VBROADCASTSD (DX), Y6
 	VADDPD       Y6, Y1, Y1
 	VBROADCASTSD (R11), Y6
@@ -11577,7 +11931,7 @@ turned:
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VMAXPD       Y4, Y1, Y4
 	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+88(FP), Y1
@@ -11598,13 +11952,13 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y5
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
 	CMPQ         n+80(FP), $+16
 	JLT          nextshort
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VADDPD       (DX), Y1, Y1
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
@@ -11618,11 +11972,11 @@ together:
 	VPERMILPD    $0x01, X1, X8
 	VADDPD       X8, X1, X1
 	VBROADCASTSD X1, Y1
-	VMULPD       vecConstf64avx2<>+3456(SB), Y1, Y1
+	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          nextshifted
 
 nextshort:
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VBROADCASTSD (DX), Y8
 	VADDPD       Y8, Y1, Y1
 	VBROADCASTSD (R11), Y8
@@ -12076,10 +12430,10 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 	VDIVPD       Y1, Y0, Y0
 
 first:
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y3
 	MOVQ    n+48(FP), R8
 	XORQ    DI, DI
 	SUBQ    $+16, R8
@@ -12150,10 +12504,10 @@ kept:
 	JG   alone
 
 together:
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD vecConstf64avx2<>+2688(SB), Y3
 	CMPB    nt+64(FP), $0x00
 	JEQ     bothkept
 	TESTQ   $0x0000003f, AX
@@ -12467,10 +12821,10 @@ TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         beta+48(FP), R8
 	VBROADCASTSD mean+64(FP), Y5
 	VBROADCASTSD shift+80(FP), Y0
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -13205,10 +13559,10 @@ TEXT ·vecAddLayerNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         beta+48(FP), R10
 	VBROADCASTSD mean+64(FP), Y5
 	VBROADCASTSD shift+80(FP), Y0
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y4
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -13790,10 +14144,10 @@ TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         next+24(FP), DX
 	MOVQ         gamma+40(FP), DI
 	VBROADCASTSD scale+72(FP), Y4
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y0
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y1
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y2
-	VMOVAPD      vecConstf64avx2<>+2336(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y0
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	TESTQ        DX, DX
 	JZ           write
 	TESTQ        CX, CX
@@ -14318,11 +14672,11 @@ TEXT ·vecDropoutF64AVX2(SB), NOSPLIT, $0-41
 	MOVL         at+36(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTQ X2, Y2
-	VPADDD       vecConstf64avx2<>+3488(SB), Y2, Y2
-	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y3
-	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y4
-	VBROADCASTSD vecConstf64avx2<>+3584(SB), Y5
-	VBROADCASTSD vecConstf64avx2<>+3616(SB), Y6
+	VPADDD       vecConstf64avx2<>+3840(SB), Y2, Y2
+	VBROADCASTSD vecConstf64avx2<>+3872(SB), Y3
+	VBROADCASTSD vecConstf64avx2<>+3904(SB), Y4
+	VBROADCASTSD vecConstf64avx2<>+3936(SB), Y5
+	VBROADCASTSD vecConstf64avx2<>+3968(SB), Y6
 	XORQ         BX, BX
 	CMPB         nt+40(FP), $0x00
 	JEQ          ntskip
@@ -14475,9 +14829,9 @@ TEXT ·vecAddGeluDropoutF64AVX2(SB), NOSPLIT, $0-49
 	MOVQ         src+8(FP), CX
 	MOVQ         n+24(FP), DX
 	MOVQ         y+16(FP), BX
-	VBROADCASTSD vecConstf64avx2<>+2336(SB), Y0
+	VBROADCASTSD vecConstf64avx2<>+2688(SB), Y0
 	VBROADCASTSD vecConstf64avx2<>+608(SB), Y1
-	VBROADCASTSD vecConstf64avx2<>+2400(SB), Y2
+	VBROADCASTSD vecConstf64avx2<>+2752(SB), Y2
 	VBROADCASTSD scale+32(FP), Y3
 	MOVL         least+40(FP), SI
 	VMOVD        SI, X4
@@ -14485,10 +14839,10 @@ TEXT ·vecAddGeluDropoutF64AVX2(SB), NOSPLIT, $0-49
 	MOVL         at+44(FP), SI
 	VMOVD        SI, X5
 	VPBROADCASTQ X5, Y5
-	VPADDD       vecConstf64avx2<>+3488(SB), Y5, Y5
-	VBROADCASTSD vecConstf64avx2<>+3520(SB), Y6
-	VBROADCASTSD vecConstf64avx2<>+3552(SB), Y7
-	VBROADCASTSD vecConstf64avx2<>+3584(SB), Y8
+	VPADDD       vecConstf64avx2<>+3840(SB), Y5, Y5
+	VBROADCASTSD vecConstf64avx2<>+3872(SB), Y6
+	VBROADCASTSD vecConstf64avx2<>+3904(SB), Y7
+	VBROADCASTSD vecConstf64avx2<>+3936(SB), Y8
 	XORQ         SI, SI
 	CMPB         nt+48(FP), $0x00
 	JEQ          ntskip
@@ -14515,30 +14869,30 @@ nt:
 	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
 	VMINPD       Y11, Y2, Y11
 	VMULPD       Y11, Y11, Y12
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y13
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y12, Y13
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y14
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y12, Y14
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y13
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y12, Y14
 	VFMADD213PD  Y13, Y11, Y14
 	VADDPD       Y1, Y14, Y12
 	VSUBPD       Y1, Y12, Y13
@@ -14593,30 +14947,30 @@ main:
 	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
 	VMINPD       Y11, Y2, Y11
 	VMULPD       Y11, Y11, Y12
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y13
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y12, Y13
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y14
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y12, Y14
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y13
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y12, Y14
 	VFMADD213PD  Y13, Y11, Y14
 	VADDPD       Y1, Y14, Y12
 	VSUBPD       Y1, Y12, Y13
@@ -14669,30 +15023,30 @@ single:
 	VANDPD       vecConstf64avx2<>+32(SB), Y10, Y11
 	VMINPD       Y11, Y2, Y11
 	VMULPD       Y11, Y11, Y12
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y13
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y12, Y13
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y12, Y13
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y14
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y14
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y12, Y14
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y13
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y12, Y13
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y12, Y13
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y14
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y12, Y14
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y12, Y14
 	VFMADD213PD  Y13, Y11, Y14
 	VADDPD       Y1, Y14, Y12
 	VSUBPD       Y1, Y12, Y13
@@ -14746,30 +15100,30 @@ singledone:
 	VANDPD       vecConstf64avx2<>+32(SB), Y6, Y7
 	VMINPD       Y7, Y2, Y7
 	VMULPD       Y7, Y7, Y2
-	VMOVAPD      vecConstf64avx2<>+2432(SB), Y11
-	VFMADD213PD  vecConstf64avx2<>+2464(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2496(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2528(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2560(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2592(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2624(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2656(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2688(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2720(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2752(SB), Y2, Y11
-	VFMADD213PD  vecConstf64avx2<>+2784(SB), Y2, Y11
-	VMOVAPD      vecConstf64avx2<>+2816(SB), Y12
-	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y2, Y12
-	VFMADD213PD  vecConstf64avx2<>+3168(SB), Y2, Y12
+	VMOVAPD      vecConstf64avx2<>+2784(SB), Y11
+	VFMADD213PD  vecConstf64avx2<>+2816(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2848(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2880(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2912(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2944(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+2976(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+3008(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+3040(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+3072(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+3104(SB), Y2, Y11
+	VFMADD213PD  vecConstf64avx2<>+3136(SB), Y2, Y11
+	VMOVAPD      vecConstf64avx2<>+3168(SB), Y12
+	VFMADD213PD  vecConstf64avx2<>+3200(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3232(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3264(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3296(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3328(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3360(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3392(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3424(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3456(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3488(SB), Y2, Y12
+	VFMADD213PD  vecConstf64avx2<>+3520(SB), Y2, Y12
 	VFMADD213PD  Y11, Y7, Y12
 	VADDPD       Y1, Y12, Y2
 	VSUBPD       Y1, Y2, Y1
@@ -15421,10 +15775,10 @@ several:
 	JLT  severalrest
 
 severalvectors:
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y1
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y2
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y3
 	XORQ    R12, R12
 
 severaltaps:
@@ -15450,10 +15804,10 @@ severaltaps:
 severalrest:
 	ADDQ    $+4, R9
 	JZ      severalnext
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y1
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y2
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y3
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y1
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y2
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y3
 	XORQ    R12, R12
 
 severalmasked:
@@ -15512,7 +15866,7 @@ single:
 	JLT  singlerest
 
 singlevectors:
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y0
 	XORQ    R8, R8
 
 singletaps:
@@ -15532,7 +15886,7 @@ singletaps:
 singlerest:
 	ADDQ    $+4, R9
 	JZ      singlenext
-	VMOVAPD vecConstf64avx2<>+3392(SB), Y0
+	VMOVAPD vecConstf64avx2<>+3744(SB), Y0
 	XORQ    R8, R8
 
 singlemasked:
@@ -16377,227 +16731,271 @@ DATA vecConstf64avx2<>+1856(SB)/8, $0x8000000000000000
 DATA vecConstf64avx2<>+1864(SB)/8, $0x8000000000000000
 DATA vecConstf64avx2<>+1872(SB)/8, $0x8000000000000000
 DATA vecConstf64avx2<>+1880(SB)/8, $0x8000000000000000
-DATA vecConstf64avx2<>+1888(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1896(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1904(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1912(SB)/8, $0x4034000000000000
-DATA vecConstf64avx2<>+1920(SB)/8, $0xc034000000000000
-DATA vecConstf64avx2<>+1928(SB)/8, $0xc034000000000000
-DATA vecConstf64avx2<>+1936(SB)/8, $0xc034000000000000
-DATA vecConstf64avx2<>+1944(SB)/8, $0xc034000000000000
-DATA vecConstf64avx2<>+1952(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1960(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1968(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1976(SB)/8, $0x40071547652b82fe
-DATA vecConstf64avx2<>+1984(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+1992(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+2000(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+2008(SB)/8, $0x3fd62e42fefa39ef
-DATA vecConstf64avx2<>+2016(SB)/8, $0x3efae6ba92036db0
-DATA vecConstf64avx2<>+2024(SB)/8, $0x3efae6ba92036db0
-DATA vecConstf64avx2<>+2032(SB)/8, $0x3efae6ba92036db0
-DATA vecConstf64avx2<>+2040(SB)/8, $0x3efae6ba92036db0
-DATA vecConstf64avx2<>+2048(SB)/8, $0x3f228a1d8170e1ba
-DATA vecConstf64avx2<>+2056(SB)/8, $0x3f228a1d8170e1ba
-DATA vecConstf64avx2<>+2064(SB)/8, $0x3f228a1d8170e1ba
-DATA vecConstf64avx2<>+2072(SB)/8, $0x3f228a1d8170e1ba
-DATA vecConstf64avx2<>+2080(SB)/8, $0x3f471de87ff7e3f4
-DATA vecConstf64avx2<>+2088(SB)/8, $0x3f471de87ff7e3f4
-DATA vecConstf64avx2<>+2096(SB)/8, $0x3f471de87ff7e3f4
-DATA vecConstf64avx2<>+2104(SB)/8, $0x3f471de87ff7e3f4
-DATA vecConstf64avx2<>+2112(SB)/8, $0x3f6a019a776cebdd
-DATA vecConstf64avx2<>+2120(SB)/8, $0x3f6a019a776cebdd
-DATA vecConstf64avx2<>+2128(SB)/8, $0x3f6a019a776cebdd
-DATA vecConstf64avx2<>+2136(SB)/8, $0x3f6a019a776cebdd
-DATA vecConstf64avx2<>+2144(SB)/8, $0x3f8a01a01751a7e0
-DATA vecConstf64avx2<>+2152(SB)/8, $0x3f8a01a01751a7e0
-DATA vecConstf64avx2<>+2160(SB)/8, $0x3f8a01a01751a7e0
-DATA vecConstf64avx2<>+2168(SB)/8, $0x3f8a01a01751a7e0
-DATA vecConstf64avx2<>+2176(SB)/8, $0x3fa6c16c17ed9500
-DATA vecConstf64avx2<>+2184(SB)/8, $0x3fa6c16c17ed9500
-DATA vecConstf64avx2<>+2192(SB)/8, $0x3fa6c16c17ed9500
-DATA vecConstf64avx2<>+2200(SB)/8, $0x3fa6c16c17ed9500
-DATA vecConstf64avx2<>+2208(SB)/8, $0x3fc1111111118f95
-DATA vecConstf64avx2<>+2216(SB)/8, $0x3fc1111111118f95
-DATA vecConstf64avx2<>+2224(SB)/8, $0x3fc1111111118f95
-DATA vecConstf64avx2<>+2232(SB)/8, $0x3fc1111111118f95
-DATA vecConstf64avx2<>+2240(SB)/8, $0x3fd55555555522c0
-DATA vecConstf64avx2<>+2248(SB)/8, $0x3fd55555555522c0
-DATA vecConstf64avx2<>+2256(SB)/8, $0x3fd55555555522c0
-DATA vecConstf64avx2<>+2264(SB)/8, $0x3fd55555555522c0
-DATA vecConstf64avx2<>+2272(SB)/8, $0x3fe5555555555539
-DATA vecConstf64avx2<>+2280(SB)/8, $0x3fe5555555555539
-DATA vecConstf64avx2<>+2288(SB)/8, $0x3fe5555555555539
-DATA vecConstf64avx2<>+2296(SB)/8, $0x3fe5555555555539
-DATA vecConstf64avx2<>+2304(SB)/8, $0x3ff0000000000005
-DATA vecConstf64avx2<>+2312(SB)/8, $0x3ff0000000000005
-DATA vecConstf64avx2<>+2320(SB)/8, $0x3ff0000000000005
-DATA vecConstf64avx2<>+2328(SB)/8, $0x3ff0000000000005
-DATA vecConstf64avx2<>+2336(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+2344(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+2352(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+2360(SB)/8, $0x0000000000000000
-DATA vecConstf64avx2<>+2368(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2376(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2384(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2392(SB)/8, $0x4000000000000000
-DATA vecConstf64avx2<>+2400(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2408(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2416(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2424(SB)/8, $0x402552d482b5e1ad
-DATA vecConstf64avx2<>+2432(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2440(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2448(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2456(SB)/8, $0x3ca901e82f1e009c
-DATA vecConstf64avx2<>+2464(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2472(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2480(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2488(SB)/8, $0x3d31fe95ae11ea20
-DATA vecConstf64avx2<>+2496(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2504(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2512(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2520(SB)/8, $0x3d845debe74fb38e
-DATA vecConstf64avx2<>+2528(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2536(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2544(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2552(SB)/8, $0xbdf0dce904a6b988
-DATA vecConstf64avx2<>+2560(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2568(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2576(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2584(SB)/8, $0xbe49822402e6da73
-DATA vecConstf64avx2<>+2592(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2600(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2608(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2616(SB)/8, $0xbe784c972d78d034
-DATA vecConstf64avx2<>+2624(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2632(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2640(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2648(SB)/8, $0x3eb5e15cdcfc933c
-DATA vecConstf64avx2<>+2656(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2664(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2672(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2680(SB)/8, $0xbec3ba38a162e76d
-DATA vecConstf64avx2<>+2688(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2696(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2704(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2712(SB)/8, $0xbf340c0238afee0f
-DATA vecConstf64avx2<>+2720(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2728(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2736(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2744(SB)/8, $0x3f7c4242c876560f
-DATA vecConstf64avx2<>+2752(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2760(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2768(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2776(SB)/8, $0xbfdd63ed74998264
-DATA vecConstf64avx2<>+2784(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2792(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2800(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2808(SB)/8, $0xbff0000000000000
-DATA vecConstf64avx2<>+2816(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2824(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2832(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2840(SB)/8, $0xbc4c62cb1788f408
-DATA vecConstf64avx2<>+2848(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2856(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2864(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2872(SB)/8, $0xbcf3bc0d896c9526
-DATA vecConstf64avx2<>+2880(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2888(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2896(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2904(SB)/8, $0xbd63b7be56a18d53
-DATA vecConstf64avx2<>+2912(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2920(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2928(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2936(SB)/8, $0x3da5fe8a536df51e
-DATA vecConstf64avx2<>+2944(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2952(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2960(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2968(SB)/8, $0x3e22605d63f2d744
-DATA vecConstf64avx2<>+2976(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2984(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+2992(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+3000(SB)/8, $0x3e67adc6f58e453e
-DATA vecConstf64avx2<>+3008(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+3016(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+3024(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+3032(SB)/8, $0xbe73d80082884277
-DATA vecConstf64avx2<>+3040(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3048(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3056(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3064(SB)/8, $0xbed11fd4d98007a6
-DATA vecConstf64avx2<>+3072(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3080(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3088(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3096(SB)/8, $0x3f13ba9ba030ef3e
-DATA vecConstf64avx2<>+3104(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3112(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3120(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3128(SB)/8, $0x3f0bf8dfadcf802e
-DATA vecConstf64avx2<>+3136(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3144(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3152(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3160(SB)/8, $0xbfaad6f35dd47f6d
-DATA vecConstf64avx2<>+3168(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3176(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3184(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3192(SB)/8, $0xbff26aec21bce723
-DATA vecConstf64avx2<>+3200(SB)/8, $0xc086300000000000
-DATA vecConstf64avx2<>+3208(SB)/8, $0xc086300000000000
-DATA vecConstf64avx2<>+3216(SB)/8, $0xc086300000000000
-DATA vecConstf64avx2<>+3224(SB)/8, $0xc086300000000000
-DATA vecConstf64avx2<>+3232(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3240(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3248(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3256(SB)/8, $0x4086200000000000
-DATA vecConstf64avx2<>+3264(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3272(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3280(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3288(SB)/8, $0x40352715a3d67efb
-DATA vecConstf64avx2<>+3296(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3304(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3312(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3320(SB)/8, $0xbfba5a7cf7572a98
-DATA vecConstf64avx2<>+3328(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3336(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3344(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3352(SB)/8, $0xc0026aec21bce75a
-DATA vecConstf64avx2<>+3360(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3368(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3376(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3384(SB)/8, $0xc08ff80000000000
-DATA vecConstf64avx2<>+3392(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3400(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3408(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3416(SB)/8, $0xfff0000000000000
-DATA vecConstf64avx2<>+3424(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3432(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3440(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3448(SB)/8, $0xc08628b76e3a7b61
-DATA vecConstf64avx2<>+3456(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3464(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3472(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3480(SB)/8, $0x3fb0000000000000
-DATA vecConstf64avx2<>+3488(SB)/8, $0x000000009e3779b9
-DATA vecConstf64avx2<>+3496(SB)/8, $0x000000003c6ef372
-DATA vecConstf64avx2<>+3504(SB)/8, $0x00000000daa66d2b
-DATA vecConstf64avx2<>+3512(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3520(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3528(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3536(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3544(SB)/8, $0x0000000085ebca6b
-DATA vecConstf64avx2<>+3552(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3560(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3568(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3576(SB)/8, $0x00000000c2b2ae35
-DATA vecConstf64avx2<>+3584(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3592(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3600(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3608(SB)/8, $0x0000000078dde6e4
-DATA vecConstf64avx2<>+3616(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3624(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3632(SB)/8, $0x00000000f1bbcdc8
-DATA vecConstf64avx2<>+3640(SB)/8, $0x00000000f1bbcdc8
-GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $3648
+DATA vecConstf64avx2<>+1888(SB)/8, $0x0008000000000000
+DATA vecConstf64avx2<>+1896(SB)/8, $0x0008000000000000
+DATA vecConstf64avx2<>+1904(SB)/8, $0x0008000000000000
+DATA vecConstf64avx2<>+1912(SB)/8, $0x0008000000000000
+DATA vecConstf64avx2<>+1920(SB)/8, $0x4330000000000000
+DATA vecConstf64avx2<>+1928(SB)/8, $0x4330000000000000
+DATA vecConstf64avx2<>+1936(SB)/8, $0x4330000000000000
+DATA vecConstf64avx2<>+1944(SB)/8, $0x4330000000000000
+DATA vecConstf64avx2<>+1952(SB)/8, $0x43300000000003ff
+DATA vecConstf64avx2<>+1960(SB)/8, $0x43300000000003ff
+DATA vecConstf64avx2<>+1968(SB)/8, $0x43300000000003ff
+DATA vecConstf64avx2<>+1976(SB)/8, $0x43300000000003ff
+DATA vecConstf64avx2<>+1984(SB)/8, $0x3fb1b657f858e30e
+DATA vecConstf64avx2<>+1992(SB)/8, $0x3fb1b657f858e30e
+DATA vecConstf64avx2<>+2000(SB)/8, $0x3fb1b657f858e30e
+DATA vecConstf64avx2<>+2008(SB)/8, $0x3fb1b657f858e30e
+DATA vecConstf64avx2<>+2016(SB)/8, $0x3fb0dcfc75052db9
+DATA vecConstf64avx2<>+2024(SB)/8, $0x3fb0dcfc75052db9
+DATA vecConstf64avx2<>+2032(SB)/8, $0x3fb0dcfc75052db9
+DATA vecConstf64avx2<>+2040(SB)/8, $0x3fb0dcfc75052db9
+DATA vecConstf64avx2<>+2048(SB)/8, $0x3fb3b35802743d97
+DATA vecConstf64avx2<>+2056(SB)/8, $0x3fb3b35802743d97
+DATA vecConstf64avx2<>+2064(SB)/8, $0x3fb3b35802743d97
+DATA vecConstf64avx2<>+2072(SB)/8, $0x3fb3b35802743d97
+DATA vecConstf64avx2<>+2080(SB)/8, $0x3fb745c4cdd1ad5d
+DATA vecConstf64avx2<>+2088(SB)/8, $0x3fb745c4cdd1ad5d
+DATA vecConstf64avx2<>+2096(SB)/8, $0x3fb745c4cdd1ad5d
+DATA vecConstf64avx2<>+2104(SB)/8, $0x3fb745c4cdd1ad5d
+DATA vecConstf64avx2<>+2112(SB)/8, $0x3fbc71c74870d41d
+DATA vecConstf64avx2<>+2120(SB)/8, $0x3fbc71c74870d41d
+DATA vecConstf64avx2<>+2128(SB)/8, $0x3fbc71c74870d41d
+DATA vecConstf64avx2<>+2136(SB)/8, $0x3fbc71c74870d41d
+DATA vecConstf64avx2<>+2144(SB)/8, $0x3fc24924921ee4cf
+DATA vecConstf64avx2<>+2152(SB)/8, $0x3fc24924921ee4cf
+DATA vecConstf64avx2<>+2160(SB)/8, $0x3fc24924921ee4cf
+DATA vecConstf64avx2<>+2168(SB)/8, $0x3fc24924921ee4cf
+DATA vecConstf64avx2<>+2176(SB)/8, $0x3fc999999999c0cc
+DATA vecConstf64avx2<>+2184(SB)/8, $0x3fc999999999c0cc
+DATA vecConstf64avx2<>+2192(SB)/8, $0x3fc999999999c0cc
+DATA vecConstf64avx2<>+2200(SB)/8, $0x3fc999999999c0cc
+DATA vecConstf64avx2<>+2208(SB)/8, $0x3fd555555555554f
+DATA vecConstf64avx2<>+2216(SB)/8, $0x3fd555555555554f
+DATA vecConstf64avx2<>+2224(SB)/8, $0x3fd555555555554f
+DATA vecConstf64avx2<>+2232(SB)/8, $0x3fd555555555554f
+DATA vecConstf64avx2<>+2240(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+2248(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+2256(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+2264(SB)/8, $0x4034000000000000
+DATA vecConstf64avx2<>+2272(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+2280(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+2288(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+2296(SB)/8, $0xc034000000000000
+DATA vecConstf64avx2<>+2304(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+2312(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+2320(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+2328(SB)/8, $0x40071547652b82fe
+DATA vecConstf64avx2<>+2336(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2344(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2352(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2360(SB)/8, $0x3fd62e42fefa39ef
+DATA vecConstf64avx2<>+2368(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2376(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2384(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2392(SB)/8, $0x3efae6ba92036db0
+DATA vecConstf64avx2<>+2400(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2408(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2416(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2424(SB)/8, $0x3f228a1d8170e1ba
+DATA vecConstf64avx2<>+2432(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2440(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2448(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2456(SB)/8, $0x3f471de87ff7e3f4
+DATA vecConstf64avx2<>+2464(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2472(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2480(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2488(SB)/8, $0x3f6a019a776cebdd
+DATA vecConstf64avx2<>+2496(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2504(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2512(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2520(SB)/8, $0x3f8a01a01751a7e0
+DATA vecConstf64avx2<>+2528(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2536(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2544(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2552(SB)/8, $0x3fa6c16c17ed9500
+DATA vecConstf64avx2<>+2560(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2568(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2576(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2584(SB)/8, $0x3fc1111111118f95
+DATA vecConstf64avx2<>+2592(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2600(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2608(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2616(SB)/8, $0x3fd55555555522c0
+DATA vecConstf64avx2<>+2624(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2632(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2640(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2648(SB)/8, $0x3fe5555555555539
+DATA vecConstf64avx2<>+2656(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2664(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2672(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2680(SB)/8, $0x3ff0000000000005
+DATA vecConstf64avx2<>+2688(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2696(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2704(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2712(SB)/8, $0x0000000000000000
+DATA vecConstf64avx2<>+2720(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2728(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2736(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2744(SB)/8, $0x4000000000000000
+DATA vecConstf64avx2<>+2752(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2760(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2768(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2776(SB)/8, $0x402552d482b5e1ad
+DATA vecConstf64avx2<>+2784(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2792(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2800(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2808(SB)/8, $0x3ca901e82f1e009c
+DATA vecConstf64avx2<>+2816(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2824(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2832(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2840(SB)/8, $0x3d31fe95ae11ea20
+DATA vecConstf64avx2<>+2848(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2856(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2864(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2872(SB)/8, $0x3d845debe74fb38e
+DATA vecConstf64avx2<>+2880(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2888(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2896(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2904(SB)/8, $0xbdf0dce904a6b988
+DATA vecConstf64avx2<>+2912(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2920(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2928(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2936(SB)/8, $0xbe49822402e6da73
+DATA vecConstf64avx2<>+2944(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2952(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2960(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2968(SB)/8, $0xbe784c972d78d034
+DATA vecConstf64avx2<>+2976(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2984(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+2992(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+3000(SB)/8, $0x3eb5e15cdcfc933c
+DATA vecConstf64avx2<>+3008(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+3016(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+3024(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+3032(SB)/8, $0xbec3ba38a162e76d
+DATA vecConstf64avx2<>+3040(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+3048(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+3056(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+3064(SB)/8, $0xbf340c0238afee0f
+DATA vecConstf64avx2<>+3072(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+3080(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+3088(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+3096(SB)/8, $0x3f7c4242c876560f
+DATA vecConstf64avx2<>+3104(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+3112(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+3120(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+3128(SB)/8, $0xbfdd63ed74998264
+DATA vecConstf64avx2<>+3136(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+3144(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+3152(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+3160(SB)/8, $0xbff0000000000000
+DATA vecConstf64avx2<>+3168(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+3176(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+3184(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+3192(SB)/8, $0xbc4c62cb1788f408
+DATA vecConstf64avx2<>+3200(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+3208(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+3216(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+3224(SB)/8, $0xbcf3bc0d896c9526
+DATA vecConstf64avx2<>+3232(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+3240(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+3248(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+3256(SB)/8, $0xbd63b7be56a18d53
+DATA vecConstf64avx2<>+3264(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+3272(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+3280(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+3288(SB)/8, $0x3da5fe8a536df51e
+DATA vecConstf64avx2<>+3296(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+3304(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+3312(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+3320(SB)/8, $0x3e22605d63f2d744
+DATA vecConstf64avx2<>+3328(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+3336(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+3344(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+3352(SB)/8, $0x3e67adc6f58e453e
+DATA vecConstf64avx2<>+3360(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3368(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3376(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3384(SB)/8, $0xbe73d80082884277
+DATA vecConstf64avx2<>+3392(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3400(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3408(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3416(SB)/8, $0xbed11fd4d98007a6
+DATA vecConstf64avx2<>+3424(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3432(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3440(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3448(SB)/8, $0x3f13ba9ba030ef3e
+DATA vecConstf64avx2<>+3456(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3464(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3472(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3480(SB)/8, $0x3f0bf8dfadcf802e
+DATA vecConstf64avx2<>+3488(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3496(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3504(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3512(SB)/8, $0xbfaad6f35dd47f6d
+DATA vecConstf64avx2<>+3520(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3528(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3536(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3544(SB)/8, $0xbff26aec21bce723
+DATA vecConstf64avx2<>+3552(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3560(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3568(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3576(SB)/8, $0xc086300000000000
+DATA vecConstf64avx2<>+3584(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3592(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3600(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3608(SB)/8, $0x4086200000000000
+DATA vecConstf64avx2<>+3616(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3624(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3632(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3640(SB)/8, $0x40352715a3d67efb
+DATA vecConstf64avx2<>+3648(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3656(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3664(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3672(SB)/8, $0xbfba5a7cf7572a98
+DATA vecConstf64avx2<>+3680(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3688(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3696(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3704(SB)/8, $0xc0026aec21bce75a
+DATA vecConstf64avx2<>+3712(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3720(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3728(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3736(SB)/8, $0xc08ff80000000000
+DATA vecConstf64avx2<>+3744(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3752(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3760(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3768(SB)/8, $0xfff0000000000000
+DATA vecConstf64avx2<>+3776(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3784(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3792(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3800(SB)/8, $0xc08628b76e3a7b61
+DATA vecConstf64avx2<>+3808(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3816(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3824(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3832(SB)/8, $0x3fb0000000000000
+DATA vecConstf64avx2<>+3840(SB)/8, $0x000000009e3779b9
+DATA vecConstf64avx2<>+3848(SB)/8, $0x000000003c6ef372
+DATA vecConstf64avx2<>+3856(SB)/8, $0x00000000daa66d2b
+DATA vecConstf64avx2<>+3864(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3872(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3880(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3888(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3896(SB)/8, $0x0000000085ebca6b
+DATA vecConstf64avx2<>+3904(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3912(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3920(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3928(SB)/8, $0x00000000c2b2ae35
+DATA vecConstf64avx2<>+3936(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3944(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3952(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3960(SB)/8, $0x0000000078dde6e4
+DATA vecConstf64avx2<>+3968(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3976(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3984(SB)/8, $0x00000000f1bbcdc8
+DATA vecConstf64avx2<>+3992(SB)/8, $0x00000000f1bbcdc8
+GLOBL vecConstf64avx2<>(SB), RODATA|NOPTR, $4000
 
 DATA vecMaskf64avx2<>+0(SB)/8, $0xffffffffffffffff
 DATA vecMaskf64avx2<>+8(SB)/8, $0xffffffffffffffff

@@ -6514,11 +6514,11 @@ TEXT ·vecRowExpSumsFP16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         lds+24(FP), SI
 	MOVQ         m+32(FP), DI
 	SHLQ         $0x01, SI
-	VBROADCASTSS vecConstfp16avx512<>+8(SB), Z0
-	VBROADCASTSS vecConstfp16avx512<>+996(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+1000(SB), Z2
-	VBROADCASTSS vecConstfp16avx512<>+1004(SB), Z3
-	VMOVUPS      vecConstfp16avx512<>+16(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+1012(SB), Z0
+	VBROADCASTSS vecConstfp16avx512<>+1016(SB), Z1
+	VBROADCASTSS vecConstfp16avx512<>+1020(SB), Z2
+	VMOVUPS      vecConstfp16avx512<>+1024(SB), Z3
+	VMOVUPS      vecConstfp16avx512<>+1088(SB), Z4
 	VBROADCASTSS vecConstfp16avx512<>+80(SB), Z5
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z6
 	VBROADCASTSS vecConstfp16avx512<>+1008(SB), Z7
@@ -6615,18 +6615,14 @@ expmain:
 	VADDPS.RD_SAE Z17, Z0, Z18
 	VADDPS.RD_SAE Z21, Z0, Z22
 	VADDPS.RD_SAE Z25, Z0, Z26
-	VREDUCEPS     $0x41, Z13, Z15
-	VREDUCEPS     $0x41, Z17, Z19
-	VREDUCEPS     $0x41, Z21, Z23
-	VREDUCEPS     $0x41, Z25, Z27
-	VMOVAPS       Z3, Z16
-	VMOVAPS       Z3, Z20
-	VMOVAPS       Z3, Z24
-	VMOVAPS       Z3, Z28
-	VFMADD213PS   Z2, Z15, Z16
-	VFMADD213PS   Z2, Z19, Z20
-	VFMADD213PS   Z2, Z23, Z24
-	VFMADD213PS   Z2, Z27, Z28
+	VREDUCEPS     $0x51, Z13, Z15
+	VREDUCEPS     $0x51, Z17, Z19
+	VREDUCEPS     $0x51, Z21, Z23
+	VREDUCEPS     $0x51, Z25, Z27
+	VMOVAPS       Z2, Z16
+	VMOVAPS       Z2, Z20
+	VMOVAPS       Z2, Z24
+	VMOVAPS       Z2, Z28
 	VFMADD213PS   Z1, Z15, Z16
 	VFMADD213PS   Z1, Z19, Z20
 	VFMADD213PS   Z1, Z23, Z24
@@ -6635,14 +6631,14 @@ expmain:
 	VMULPS        Z19, Z20, Z20
 	VMULPS        Z23, Z24, Z24
 	VMULPS        Z27, Z28, Z28
-	VPERMPS       Z4, Z14, Z14
-	VPERMPS       Z4, Z18, Z15
-	VPERMPS       Z4, Z22, Z18
-	VPERMPS       Z4, Z26, Z19
+	VPERMI2PS     Z4, Z3, Z14
+	VPERMI2PS     Z4, Z3, Z18
+	VPERMI2PS     Z4, Z3, Z22
+	VPERMI2PS     Z4, Z3, Z26
 	VFMADD213PS   Z14, Z14, Z16
-	VFMADD213PS   Z15, Z15, Z20
-	VFMADD213PS   Z18, Z18, Z24
-	VFMADD213PS   Z19, Z19, Z28
+	VFMADD213PS   Z18, Z18, Z20
+	VFMADD213PS   Z22, Z22, Z24
+	VFMADD213PS   Z26, Z26, Z28
 	VSCALEFPS     Z13, Z16, Z16
 	VSCALEFPS     Z17, Z20, Z20
 	VSCALEFPS     Z21, Z24, Z24
@@ -6667,12 +6663,11 @@ expsingle:
 	VCVTPH2PS     (BX)(R8*1), Z13
 	VFMSUB213PS   Z8, Z5, Z13
 	VADDPS.RD_SAE Z13, Z0, Z14
-	VREDUCEPS     $0x41, Z13, Z15
-	VMOVAPS       Z3, Z16
-	VFMADD213PS   Z2, Z15, Z16
+	VREDUCEPS     $0x51, Z13, Z15
+	VMOVAPS       Z2, Z16
 	VFMADD213PS   Z1, Z15, Z16
 	VMULPS        Z15, Z16, Z16
-	VPERMPS       Z4, Z14, Z14
+	VPERMI2PS     Z4, Z3, Z14
 	VFMADD213PS   Z14, Z14, Z16
 	VSCALEFPS     Z13, Z16, Z16
 	VFMADD231PS   Z6, Z16, Z9
@@ -6695,12 +6690,11 @@ expsingledone:
 	VCVTPH2PS.Z   (BX)(R8*1), K1, Z13
 	VFMSUB213PS   Z8, Z5, Z13
 	VADDPS.RD_SAE Z13, Z0, Z14
-	VREDUCEPS     $0x41, Z13, Z15
-	VMOVAPS       Z3, Z16
-	VFMADD213PS   Z2, Z15, Z16
+	VREDUCEPS     $0x51, Z13, Z15
+	VMOVAPS       Z2, Z16
 	VFMADD213PS   Z1, Z15, Z16
 	VMULPS        Z15, Z16, Z16
-	VPERMPS       Z4, Z14, Z14
+	VPERMI2PS     Z4, Z3, Z14
 	VFMADD213PS   Z14, Z14, Z16
 	VSCALEFPS     Z13, Z16, Z16
 	VFMADD231PS   Z6, Z16, K1, Z9
@@ -6721,12 +6715,11 @@ expdone:
 	VBROADCASTSS  -4(DX), Z10
 	VFNMADD213PS  Z8, Z5, Z10
 	VADDPS.RD_SAE Z10, Z0, Z8
-	VREDUCEPS     $0x41, Z10, Z11
-	VMOVAPS       Z3, Z12
-	VFMADD213PS   Z2, Z11, Z12
+	VREDUCEPS     $0x51, Z10, Z11
+	VMOVAPS       Z2, Z12
 	VFMADD213PS   Z1, Z11, Z12
 	VMULPS        Z11, Z12, Z12
-	VPERMPS       Z4, Z8, Z8
+	VPERMI2PS     Z4, Z3, Z8
 	VFMADD213PS   Z8, Z8, Z12
 	VSCALEFPS     Z10, Z12, Z12
 	VMULPS        Z12, Z9, Z9
@@ -6878,7 +6871,7 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
@@ -7026,7 +7019,7 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
@@ -7498,7 +7491,7 @@ first:
 	VPERMILPS     $0xb1, X1, X10
 	VADDPS        X10, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
 	JMP           firstshifted
 
 firstshort:
@@ -7699,7 +7692,7 @@ together:
 	VPERMILPS     $0xb1, X1, X12
 	VADDPS        X12, X1, X1
 	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1012(SB), Z1, Z1
+	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
 	JMP           nextshifted
 
 nextshort:
@@ -10649,13 +10642,13 @@ TEXT ·vecDropoutFP16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstfp16avx512<>+1016(SB), Z2, Z2
-	VBROADCASTSS vecConstfp16avx512<>+1080(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+1084(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+1088(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+1092(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+1096(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+1100(SB), Z8
+	VPADDD       vecConstfp16avx512<>+1156(SB), Z2, Z2
+	VBROADCASTSS vecConstfp16avx512<>+1220(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+1224(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+1228(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+1232(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+1236(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+1240(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -10895,11 +10888,11 @@ TEXT ·vecAddGeluDropoutFP16AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstfp16avx512<>+1016(SB), Z10, Z10
-	VBROADCASTSS vecConstfp16avx512<>+1080(SB), Z11
-	VBROADCASTSS vecConstfp16avx512<>+1084(SB), Z12
-	VBROADCASTSS vecConstfp16avx512<>+1088(SB), Z13
-	VBROADCASTSS vecConstfp16avx512<>+1092(SB), Z14
+	VPADDD       vecConstfp16avx512<>+1156(SB), Z10, Z10
+	VBROADCASTSS vecConstfp16avx512<>+1220(SB), Z11
+	VBROADCASTSS vecConstfp16avx512<>+1224(SB), Z12
+	VBROADCASTSS vecConstfp16avx512<>+1228(SB), Z13
+	VBROADCASTSS vecConstfp16avx512<>+1232(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -11412,27 +11405,62 @@ DATA vecConstfp16avx512<>+996(SB)/4, $0x3f317219
 DATA vecConstfp16avx512<>+1000(SB)/4, $0x3e75f858
 DATA vecConstfp16avx512<>+1004(SB)/4, $0x3d671203
 DATA vecConstfp16avx512<>+1008(SB)/4, $0xff800000
-DATA vecConstfp16avx512<>+1012(SB)/4, $0x3c800000
-DATA vecConstfp16avx512<>+1016(SB)/4, $0x9e3779b9
-DATA vecConstfp16avx512<>+1020(SB)/4, $0x3c6ef372
-DATA vecConstfp16avx512<>+1024(SB)/4, $0xdaa66d2b
-DATA vecConstfp16avx512<>+1028(SB)/4, $0x78dde6e4
-DATA vecConstfp16avx512<>+1032(SB)/4, $0x1715609d
-DATA vecConstfp16avx512<>+1036(SB)/4, $0xb54cda56
-DATA vecConstfp16avx512<>+1040(SB)/4, $0x5384540f
-DATA vecConstfp16avx512<>+1044(SB)/4, $0xf1bbcdc8
-DATA vecConstfp16avx512<>+1048(SB)/4, $0x8ff34781
-DATA vecConstfp16avx512<>+1052(SB)/4, $0x2e2ac13a
-DATA vecConstfp16avx512<>+1056(SB)/4, $0xcc623af3
-DATA vecConstfp16avx512<>+1060(SB)/4, $0x6a99b4ac
-DATA vecConstfp16avx512<>+1064(SB)/4, $0x08d12e65
-DATA vecConstfp16avx512<>+1068(SB)/4, $0xa708a81e
-DATA vecConstfp16avx512<>+1072(SB)/4, $0x454021d7
-DATA vecConstfp16avx512<>+1076(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+1080(SB)/4, $0x85ebca6b
-DATA vecConstfp16avx512<>+1084(SB)/4, $0xc2b2ae35
-DATA vecConstfp16avx512<>+1088(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+1092(SB)/4, $0xc6ef3720
-DATA vecConstfp16avx512<>+1096(SB)/4, $0xaa66d2b0
-DATA vecConstfp16avx512<>+1100(SB)/4, $0x8dde6e40
-GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1104
+DATA vecConstfp16avx512<>+1012(SB)/4, $0x48c00000
+DATA vecConstfp16avx512<>+1016(SB)/4, $0x3f31708d
+DATA vecConstfp16avx512<>+1020(SB)/4, $0x3e787aff
+DATA vecConstfp16avx512<>+1024(SB)/4, $0x3f800000
+DATA vecConstfp16avx512<>+1028(SB)/4, $0x3f82cd87
+DATA vecConstfp16avx512<>+1032(SB)/4, $0x3f85aac3
+DATA vecConstfp16avx512<>+1036(SB)/4, $0x3f88980f
+DATA vecConstfp16avx512<>+1040(SB)/4, $0x3f8b95c2
+DATA vecConstfp16avx512<>+1044(SB)/4, $0x3f8ea43a
+DATA vecConstfp16avx512<>+1048(SB)/4, $0x3f91c3d3
+DATA vecConstfp16avx512<>+1052(SB)/4, $0x3f94f4f0
+DATA vecConstfp16avx512<>+1056(SB)/4, $0x3f9837f0
+DATA vecConstfp16avx512<>+1060(SB)/4, $0x3f9b8d3a
+DATA vecConstfp16avx512<>+1064(SB)/4, $0x3f9ef532
+DATA vecConstfp16avx512<>+1068(SB)/4, $0x3fa27043
+DATA vecConstfp16avx512<>+1072(SB)/4, $0x3fa5fed7
+DATA vecConstfp16avx512<>+1076(SB)/4, $0x3fa9a15b
+DATA vecConstfp16avx512<>+1080(SB)/4, $0x3fad583f
+DATA vecConstfp16avx512<>+1084(SB)/4, $0x3fb123f6
+DATA vecConstfp16avx512<>+1088(SB)/4, $0x3fb504f3
+DATA vecConstfp16avx512<>+1092(SB)/4, $0x3fb8fbaf
+DATA vecConstfp16avx512<>+1096(SB)/4, $0x3fbd08a4
+DATA vecConstfp16avx512<>+1100(SB)/4, $0x3fc12c4d
+DATA vecConstfp16avx512<>+1104(SB)/4, $0x3fc5672a
+DATA vecConstfp16avx512<>+1108(SB)/4, $0x3fc9b9be
+DATA vecConstfp16avx512<>+1112(SB)/4, $0x3fce248c
+DATA vecConstfp16avx512<>+1116(SB)/4, $0x3fd2a81e
+DATA vecConstfp16avx512<>+1120(SB)/4, $0x3fd744fd
+DATA vecConstfp16avx512<>+1124(SB)/4, $0x3fdbfbb8
+DATA vecConstfp16avx512<>+1128(SB)/4, $0x3fe0ccdf
+DATA vecConstfp16avx512<>+1132(SB)/4, $0x3fe5b907
+DATA vecConstfp16avx512<>+1136(SB)/4, $0x3feac0c7
+DATA vecConstfp16avx512<>+1140(SB)/4, $0x3fefe4ba
+DATA vecConstfp16avx512<>+1144(SB)/4, $0x3ff5257d
+DATA vecConstfp16avx512<>+1148(SB)/4, $0x3ffa83b3
+DATA vecConstfp16avx512<>+1152(SB)/4, $0x3c800000
+DATA vecConstfp16avx512<>+1156(SB)/4, $0x9e3779b9
+DATA vecConstfp16avx512<>+1160(SB)/4, $0x3c6ef372
+DATA vecConstfp16avx512<>+1164(SB)/4, $0xdaa66d2b
+DATA vecConstfp16avx512<>+1168(SB)/4, $0x78dde6e4
+DATA vecConstfp16avx512<>+1172(SB)/4, $0x1715609d
+DATA vecConstfp16avx512<>+1176(SB)/4, $0xb54cda56
+DATA vecConstfp16avx512<>+1180(SB)/4, $0x5384540f
+DATA vecConstfp16avx512<>+1184(SB)/4, $0xf1bbcdc8
+DATA vecConstfp16avx512<>+1188(SB)/4, $0x8ff34781
+DATA vecConstfp16avx512<>+1192(SB)/4, $0x2e2ac13a
+DATA vecConstfp16avx512<>+1196(SB)/4, $0xcc623af3
+DATA vecConstfp16avx512<>+1200(SB)/4, $0x6a99b4ac
+DATA vecConstfp16avx512<>+1204(SB)/4, $0x08d12e65
+DATA vecConstfp16avx512<>+1208(SB)/4, $0xa708a81e
+DATA vecConstfp16avx512<>+1212(SB)/4, $0x454021d7
+DATA vecConstfp16avx512<>+1216(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+1220(SB)/4, $0x85ebca6b
+DATA vecConstfp16avx512<>+1224(SB)/4, $0xc2b2ae35
+DATA vecConstfp16avx512<>+1228(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+1232(SB)/4, $0xc6ef3720
+DATA vecConstfp16avx512<>+1236(SB)/4, $0xaa66d2b0
+DATA vecConstfp16avx512<>+1240(SB)/4, $0x8dde6e40
+GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1244

@@ -36,6 +36,22 @@ func vecErfF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32
 //go:noescape
 func vecErfF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
 
+// vecLogF32AVX512:
+//
+//	for i := range m {
+//		for j := range n {
+//			dst[i*ldd+j] = log(src[i*lds+j])
+//		}
+//	}
+//
+//go:noescape
+func vecLogF32AVX512(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
+
+// vecLogF32AVX2 is the same loop.
+//
+//go:noescape
+func vecLogF32AVX2(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt nontemporal)
+
 // vecTanhF32AVX512:
 //
 //	for i := range m {

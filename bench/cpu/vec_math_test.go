@@ -147,6 +147,71 @@ func TestTranscendentalsFloat64(t *testing.T) {
 	}
 }
 
+// The documented error of log, of positive normal numbers.
+const logUlps = 2.2
+
+func TestLogFloat32(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		kernel := vecKernelsFor[float32](isa).log
+		var x []float32
+		for bits := uint64(math.Float32bits(0x1p-126)); bits < uint64(math.Float32bits(float32(inf))); bits += *stride {
+			x = append(x, math.Float32frombits(uint32(bits)))
+		}
+		for _, near := range []float32{0.75, 1, 1.5, 2, 3} {
+			x = append(x, math.Nextafter32(near, 0), near, math.Nextafter32(near, 4))
+		}
+		y := make([]float32, len(x))
+		kernel.slice(y, x, nil, 0, 0)
+		worst, at := 0.0, 0.0
+		for i, v := range x {
+			if e := ulps32(y[i], math.Log(float64(v))); !(e <= worst) {
+				worst, at = e, float64(v)
+			}
+		}
+		t.Logf("%.3f ulp at %g", worst, at)
+		if !(worst <= logUlps) {
+			t.Errorf("cpu: %s fp32 log(%g): error %.3f ulp, documented %g", isa, at, worst, logUlps)
+		}
+		x[0] = float32(math.NaN())
+		if kernel.slice(y[:1], x[:1], nil, 0, 0); y[0] == y[0] {
+			t.Errorf("cpu: %s fp32 log(NaN) = %g", isa, y[0])
+		}
+	})
+}
+
+func TestLogFloat64(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	x := []float64{0x1p-1022, math.MaxFloat64, 0.75, 1, 1.5, math.Nextafter(0.75, 0), math.Nextafter(1, 0), math.Nextafter(1, 2), math.Nextafter(1.5, 0)}
+	for range *samples {
+		x = append(x, math.Exp2(2044*r.Float64()-1022), math.Exp2(2*r.Float64()-1))
+	}
+	eachISA(t, func(t *testing.T, isa ISA) {
+		kernel, y := vecKernelsFor[float64](isa).log, make([]float64, len(x))
+		kernel.slice(y, x, nil, 0, 0)
+		worst, at := 0.0, 0.0
+		for i, v := range x {
+			if e := ulps64(y[i], bigLog(v)); !(e <= worst) {
+				worst, at = e, v
+			}
+		}
+		t.Logf("%.3f ulp at %g", worst, at)
+		if !(worst <= logUlps) {
+			t.Errorf("cpu: %s fp64 log(%g): error %.3f ulp, documented %g", isa, at, worst, logUlps)
+		}
+		nan := []float64{math.NaN()}
+		if kernel.slice(nan, nan, nil, 0, 0); nan[0] == nan[0] {
+			t.Errorf("cpu: %s fp64 log(NaN) = %g", isa, nan[0])
+		}
+	})
+}
+
+// bigLog is a step of Newton from that of package math, which doubles its digits.
+func bigLog(x float64) *big.Float {
+	y := bigNum(math.Log(x))
+	ratio := bigNum(0).Quo(bigNum(x), bigExp(y))
+	return y.Add(y, ratio.Sub(ratio, bigNum(1)))
+}
+
 func ulps64(got float64, want *big.Float) float64 {
 	if math.IsInf(got, 0) {
 		if rounded, _ := want.Float64(); rounded == got {

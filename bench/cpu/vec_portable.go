@@ -39,6 +39,7 @@ func vecPortable[T float]() vecKernels[T] {
 			colSum:         colSumPortable[T],
 		},
 		erf:             unary[T](math.Erf),
+		log:             unary[T](math.Log),
 		affine:          rows(affineRow[T]),
 		addRelu:         rows(addReluRow[T]),
 		addGelu:         rows(addGeluRow[T]),

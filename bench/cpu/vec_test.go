@@ -27,8 +27,17 @@ func mapCases[T float](k vecKernels[T]) []mapCase[T] {
 	ulps := func(g func(float64) float64, n float64) f {
 		return func(x, _, _, _ float64) (float64, float64) { y := g(x); return y, 2 * n * math.Abs(y) }
 	}
+	// Squares are positive, as log wants them.
+	logOfSquare := func(dst, src, _ *T, ldd, lds, _, m, n int, _, _ T, nt nontemporal) {
+		k.mul(dst, src, src, ldd, lds, lds, m, n, 0, 0, cached)
+		k.log(dst, dst, nil, ldd, ldd, 0, m, n, 0, 0, nt)
+	}
 	return []mapCase[T]{
 		{"exp", k.exp, false, ulps(math.Exp, 2)},
+		{"log", logOfSquare, false, func(x, _, _, _ float64) (float64, float64) {
+			y := math.Log(x * x)
+			return y, 1 + 2*logUlps*math.Abs(y)
+		}},
 		{"erf", k.erf, false, ulps(math.Erf, 4)},
 		{"tanh", k.tanh, false, ulps(math.Tanh, 4)},
 		{"relu", k.relu, false, func(x, _, _, _ float64) (float64, float64) { return relu(x), 0 }},

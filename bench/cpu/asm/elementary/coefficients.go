@@ -111,12 +111,40 @@ var exp2upSixteenthsF32 = []float64{
 	0x1.ce2406p-05,
 }
 
+// (2^f - 1) / f on [0, 1/32].
+// Degree 1, weighted error 2^-23.9.
+var exp2upThirtySecondsF32 = []float64{
+	0x1.62e11ap-01,
+	0x1.f0f5fep-03,
+}
+
 // tanh(f 8/27) / f on [-1/2, 1/2], in powers of f^2.
 // Degree 2, weighted error 2^-24.5.
 var tanhStepF32 = []float64{
 	0x1.2f684cp-02,
 	-0x1.1c1c8p-07,
 	0x1.3b1118p-12,
+}
+
+// (atanh(s)/s - 1) / s^2 on [-1/7, 1/5], in powers of s^2.
+// Degree 2, weighted error 2^-28.2.
+var logF32 = []float64{
+	0x1.5555b4p-02,
+	0x1.992b44p-03,
+	0x1.36e076p-03,
+}
+
+// (atanh(s)/s - 1) / s^2 on [-1/7, 1/5], in powers of s^2.
+// Degree 7, weighted error 2^-61.0.
+var logF64 = []float64{
+	0x1.555555555554fp-02,
+	0x1.999999999c0ccp-03,
+	0x1.24924921ee4cfp-03,
+	0x1.c71c74870d41dp-04,
+	0x1.745c4cdd1ad5dp-04,
+	0x1.3b35802743d97p-04,
+	0x1.0dcfc75052db9p-04,
+	0x1.1b657f858e30ep-04,
 }
 
 // -log2(erfc(x)) / x on [0, 4].

@@ -20,8 +20,8 @@ type Format struct {
 	// The argument at which tanh is 1 to all digits.
 	TanhMax float64
 
-	ExpQ, Exp2m1, Erf, Gelu []float64
-	ErfMax, geluFitted      float64
+	ExpQ, Exp2m1, Log, Erf, Gelu []float64
+	ErfMax, geluFitted           float64
 
 	// Of Float64 alone.
 	Exp2up []float64
@@ -31,17 +31,18 @@ type Format struct {
 	GeluRoot, GeluTanhRoot Root
 
 	// Of Float32 alone, for lookups.
-	ExpQEighths, ExpQSixteenths, Exp2m1Eighths, Exp2upSixteenths, TanhStep []float64
-	GeluTail, GeluTanhTail                                                 Pieces
+	ExpQEighths, ExpQSixteenths, Exp2m1Eighths, TanhStep []float64
+	GeluTail, GeluTanhTail                               Pieces
+	Exp2upParts                                          map[int][]float64 // by the number of powers
 }
 
 var Float32 = Format{
 	Mantissa: 23, Bias: 127,
 	Ln2Hi: 355.0 / 512, Ln2Lo: math.Ln2 - 355.0/512,
 	ExpMax: 89, ExpMin: -104, TanhMax: 10,
-	ExpQ: expQF32, Exp2m1: exp2m1F32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
+	ExpQ: expQF32, Exp2m1: exp2m1F32, Log: logF32, Erf: erfF32, ErfMax: 4, Gelu: geluF32, geluFitted: 5.75,
 	ExpQEighths: expQEighthsF32, ExpQSixteenths: expQSixteenthsF32, Exp2m1Eighths: exp2m1EighthsF32,
-	Exp2upSixteenths: exp2upSixteenthsF32, TanhStep: tanhStepF32,
+	Exp2upParts: map[int][]float64{16: exp2upSixteenthsF32, 32: exp2upThirtySecondsF32}, TanhStep: tanhStepF32,
 	Expm1: expm1F32, GeluRoot: Root{geluRootF32, 2.844}, GeluTanhRoot: Root{geluTanhRootF32, 2.65},
 	GeluTail: geluTail16F32, GeluTanhTail: geluTanhTail16F32,
 }
@@ -50,8 +51,11 @@ var Float64 = Format{
 	Mantissa: 52, Bias: 1023,
 	Ln2Hi: 0x162e42fee0p-37, Ln2Lo: math.Ln2 - 0x162e42fee0p-37,
 	ExpMax: 710, ExpMin: -746, TanhMax: 20,
-	ExpQ: expQF64, Exp2m1: exp2m1F64, Exp2up: exp2upF64, Erf: erfF64, ErfMax: 6, Gelu: geluF64, geluFitted: 8.5,
+	ExpQ: expQF64, Exp2m1: exp2m1F64, Exp2up: exp2upF64, Log: logF64, Erf: erfF64, ErfMax: 6, Gelu: geluF64, geluFitted: 8.5,
 }
+
+// LogLeast is the least m of x = 2^n m whose logarithm is n ln2 + ln m.
+const LogLeast = 3. / 4
 
 // TanhSteps is the number of steps in 1 between arguments whose tanh is looked up: at 31 steps it is 1 to all digits of
 // Float32. What is between comes by tanh(a + b) = (tanh a + tanh b) / (1 + tanh a tanh b).

@@ -24,6 +24,7 @@ type gen struct {
 	pinned map[uint64]reg.Register // those in registers throughout the function
 	held   map[string]reg.Register // vectors of one for each lane in registers, as fmt.Sprint writes them
 	queue  *[]instruction          // see interleave
+	parts  int                     // see pinExp2NonPositive
 }
 
 // konst is a constant operand.

@@ -3,24 +3,35 @@ package main
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/mmcloughlin/avo/reg"
 
 	"hwcal/bench/cpu/asm/elementary"
 )
 
-// Vectors of float32 have an instruction that looks up, for each lane, one of the lanes of another: of the
-// coefficients of as many polynomials, each of which is short, or of the powers 2^(j/8) or 2^(j/16),
-// between which polynomials are short, too.
+// Vectors of float32 have an instruction that looks up, for each lane, one of the lanes of another, or with AVX-512 of
+// two: of the coefficients of as many polynomials, each of which is short, or of the powers 2^(j/8), 2^(j/16) or
+// 2^(j/32), between which polynomials are short, too.
 
 // looksUp tells whether exponentials look up powers.
 func (g *gen) looksUp() bool { return g.size == 4 }
 
-// lookup is for each lane that of values which the lowest bits of t choose.
+// lookup is for each lane that of values, a vector or two, which the lowest bits of t choose.
 func (g *gen) lookup(values []uint64, t reg.Register) reg.Register {
-	v := g.vector()
-	g.emit("VPERMPS", g.vectorOf(values), t, v)
-	return v
+	v := g.vectors(values)
+	if len(v) == 2 {
+		g.emit("VPERMI2PS", g.vectorOf(v[1]), g.vectorOf(v[0]), t)
+		return t
+	}
+	found := g.vector()
+	g.emit("VPERMPS", g.vectorOf(v[0]), t, found)
+	return found
+}
+
+// vectors are the values of a lookup, a lane each.
+func (g *gen) vectors(values []uint64) [][]uint64 {
+	return slices.Collect(slices.Chunk(values, g.lanes()))
 }
 
 // powerMagic is what power and exp2 need in a register.
@@ -31,9 +42,9 @@ func (g *gen) powerMagic() konst {
 	return g.num(g.Magic())
 }
 
-// powers are 2^(j/lanes), powersLess those less j in their bits, where powerOfParts adds it.
-func (g *gen) powers() []uint64 {
-	powers := make([]uint64, g.lanes())
+// powers are 2^(j/parts), powersLess those of as many parts as lanes, less j in their bits, where powerOfParts adds it.
+func (g *gen) powers(parts int) []uint64 {
+	powers := make([]uint64, parts)
 	for j := range powers {
 		powers[j] = uint64(math.Float32bits(float32(math.Exp2(float64(j) / float64(len(powers))))))
 	}
@@ -41,7 +52,7 @@ func (g *gen) powers() []uint64 {
 }
 
 func (g *gen) powersLess() []uint64 {
-	powers := g.powers()
+	powers := g.powers(g.lanes())
 	for j := range powers {
 		powers[j] -= uint64(j) << g.beforeParts()
 	}
@@ -72,7 +83,7 @@ func (g *gen) powerOfParts(t reg.Register) reg.Register {
 }
 
 // powerBelow2 is 2^(j/lanes) of magic + n, without the whole part of n.
-func (g *gen) powerBelow2(t reg.Register) reg.Register { return g.lookup(g.powers(), t) }
+func (g *gen) powerBelow2(t reg.Register) reg.Register { return g.lookup(g.powers(g.lanes()), t) }
 
 // expByParts is e^x = 2^n + 2^n (e^r - 1), |r| <= ln2/16 or, with AVX-512, ln2/32. There it takes ln2 as
 // one number, whose error makes one of 3e-9 |x| of the result.
@@ -89,12 +100,11 @@ func (g *gen) expByParts(x reg.Register, s sign) reg.Register {
 // looksUpLong tells whether a lookup chooses from sixteen, or from the 32 of two vectors.
 func (g *gen) looksUpLong() bool { return g.looksUp() && g.wide() }
 
-// tanhSteps are tanh of the first steps, lower half and upper.
-func (g *gen) tanhSteps() [][]uint64 {
-	steps := make([][]uint64, 2)
-	for j := range 2 * g.lanes() {
-		at := math.Tanh(float64(j) / elementary.TanhSteps)
-		steps[j/g.lanes()] = append(steps[j/g.lanes()], uint64(math.Float32bits(float32(at))))
+// tanhSteps are tanh of the first steps.
+func (g *gen) tanhSteps() []uint64 {
+	steps := make([]uint64, 2*g.lanes())
+	for j := range steps {
+		steps[j] = uint64(math.Float32bits(float32(math.Tanh(float64(j) / elementary.TanhSteps))))
 	}
 	return steps
 }
@@ -111,8 +121,7 @@ func (g *gen) tanhBySteps(x reg.Register) reg.Register {
 	g.op("VMUL", left, left, square)
 	s := g.horner(g.TanhStep, square)
 	g.op("VMUL", left, s, s)
-	steps := g.tanhSteps()
-	g.emit("VPERMI2PS", g.vectorOf(steps[1]), g.vectorOf(steps[0]), t)
+	t = g.lookup(g.tanhSteps(), t)
 	sum, d := g.vector(), g.vector()
 	g.op("VADD", s, t, sum)
 	g.set(g.num(1), d)
@@ -139,11 +148,12 @@ func (g *gen) exp2ByParts(y reg.Register) reg.Register {
 	return g.timesPower(f, g.Exp2m1Eighths, g.powerOfParts, t)
 }
 
-// exp2FractionByParts is 2^(y - floor(y)) = 2^(j/16) 2^f with 0 <= f < 1/16: what comes before it is rounded down.
+// exp2FractionByParts is 2^(y - floor(y)) = 2^(j/parts) 2^f with 0 <= f < 1/parts: what comes before it is rounded down.
 func (g *gen) exp2FractionByParts(y reg.Register) reg.Register {
 	t := g.vector()
-	g.emit("VADDPS_RD_SAE", y, g.pinned[uint64(g.powerMagic())], t)
-	return g.timesPower(g.aboveFloor(y, 4), g.Exp2upSixteenths, g.powerBelow2, t)
+	g.emit("VADDPS_RD_SAE", y, g.pinned[uint64(g.num(g.PartsMagic(g.parts)))], t)
+	power := func(t reg.Register) reg.Register { return g.lookup(g.powers(g.parts), t) }
+	return g.timesPower(g.aboveFloor(y, bits.Len(uint(g.parts-1))), g.Exp2upParts[g.parts], power, t)
 }
 
 // timesPower is p (1 + f C(f)) with the power p of magic + n.

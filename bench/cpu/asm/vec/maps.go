@@ -78,6 +78,7 @@ func (g *gen) maps() {
 	for _, k := range []mapped{
 		{name: "Exp", unroll: 4, pins: exp, held: expRows, near: g.nearExp(), f: func(x reg.Register, _ args) reg.Register { return g.exp(x) }},
 		{name: "Erf", noHalf: true, unroll: 4, pins: []konst{g.num(g.ErfMax), magic}, f: func(x reg.Register, _ args) reg.Register { return g.erfOf(x) }},
+		{name: "Log", noHalf: true, unroll: 4, pins: []konst{g.num(1)}, f: func(x reg.Register, _ args) reg.Register { return g.log(x) }},
 		{name: "Tanh", unroll: 4, narrow: four, pins: tanh, held: tanhRows, f: func(x reg.Register, _ args) reg.Register { return g.tanh(x) }},
 		{name: "Relu", unroll: 8, pins: relu, bits: g.reluOfBits, f: func(x reg.Register, _ args) reg.Register { return g.relu(x) }},
 		{name: "Gelu", unroll: 4, narrow: four, pins: gelu, held: geluRows, f: func(x reg.Register, _ args) reg.Register { return g.geluOf(x) }},

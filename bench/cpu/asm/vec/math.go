@@ -147,7 +147,7 @@ func (g *gen) expPins() (pins []konst, held [][]uint64) {
 	pins = []konst{g.num(g.ExpMax), g.num(g.ExpMin)}
 	switch {
 	case g.looksUpLong():
-		pins, held = append(pins, g.powerMagic(), g.num(g.ExpQSixteenths[1])), [][]uint64{g.powers()}
+		pins, held = append(pins, g.powerMagic(), g.num(g.ExpQSixteenths[1])), [][]uint64{g.powers(g.lanes())}
 	case g.wide():
 		pins = append(pins, g.num(g.Magic()), g.num(1), g.num(math.Log2E), g.num(g.Ln2Hi), g.num(g.Ln2Lo))
 	default:
@@ -205,17 +205,19 @@ func (g *gen) aboveFloor(x reg.Register, bits int) reg.Register {
 	return f
 }
 
-// pinExp2NonPositive keeps what exp2NonPositive needs in registers.
-func (g *gen) pinExp2NonPositive() {
+// pinExp2NonPositive keeps what exp2NonPositive needs in registers. Of float32 AVX-512 looks up that many powers: 16, or
+// with an instruction less and an error of up to 2^-24 more, which suits a sum, 32.
+func (g *gen) pinExp2NonPositive(parts int) {
+	g.parts = parts
 	switch {
 	case !g.wide():
 		g.pin(g.exp2MinFlushed(), g.powerMagic())
 	case g.looksUp():
-		g.pin(g.powerMagic())
-		for _, c := range g.Exp2upSixteenths {
+		g.pin(g.num(g.PartsMagic(parts)))
+		for _, c := range g.Exp2upParts[parts] {
 			g.pin(g.num(c))
 		}
-		g.hold(g.powers())
+		g.hold(g.vectors(g.powers(parts))...)
 	}
 }
 
@@ -282,7 +284,7 @@ func (g *gen) tanhQ() []float64 {
 // tanhPins are what tanh needs in registers, and some of what it would load for each vector, where there is room.
 func (g *gen) tanhPins() (pins []konst, held [][]uint64) {
 	if g.looksUpLong() {
-		return []konst{g.lastStep(), g.wholeMagic(), g.num(1)}, g.tanhSteps()
+		return []konst{g.lastStep(), g.wholeMagic(), g.num(1)}, g.vectors(g.tanhSteps())
 	}
 	pins = []konst{g.num(1), g.num(g.Magic())}
 	if g.wide() {

@@ -247,7 +247,7 @@ func (g *gen) rowExpSums() {
 	n, at, next, far := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.bytes(lds)
 	lowest := g.num(math.Inf(-1))
-	g.pinExp2NonPositive()
+	g.pinExp2NonPositive(32)
 	g.pin(g.num(math.Log2E))
 	if g.wide() {
 		g.pin(g.num(1))

@@ -32,7 +32,7 @@ type softmax struct {
 
 func (g *gen) softmax() {
 	g.begin("Softmax", "func(dst, src, y *S, room *T, ldd, lds, ldy, m, n int, scale T, nt uint8)")
-	g.pinExp2NonPositive()
+	g.pinExp2NonPositive(16)
 	k := &softmax{
 		gen: g, dst: g.load("dst"), src: g.GP64(), y: g.GP64(), kept: g.load("room"),
 		next: g.load("src"), nextY: g.load("y"), far: g.GP64(), last: g.GP64(), lastDst: g.GP64(),

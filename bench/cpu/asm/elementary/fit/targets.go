@@ -30,7 +30,9 @@ import (
 //     form of gelu, which is no entire function: it takes three degrees more.
 //
 //   - expQEighths, expQSixteenths, exp2m1Eighths: expQ and exp2m1 where n is a multiple of 1/8 or 1/16.
-//     Error relative to the power, which is 1 here.
+//     Error relative to the power, which is 1 here. exp2upThirtySeconds: what is above a multiple of 1/32.
+//
+//   - log: atanh(s) = s + s^3 R(s^2). Error relative to atanh(s).
 //
 //   - tanhStep: tanh by the addition theorem, see elementary.TanhSteps. Relative error.
 //
@@ -50,7 +52,10 @@ var targets = []target{
 	{"expQSixteenthsF32", "(e^r - 1 - r) / r^2 on [-ln2/32, ln2/32].", expQ, square, -0.021662, 0.021662, 32, 1, 0},
 	{"exp2m1EighthsF32", "(2^f - 1) / f on [-1/16, 1/16].", exp2m1, magnitude, -1. / 16, 1. / 16, 32, 2, 0},
 	{"exp2upSixteenthsF32", "(2^f - 1) / f on [0, 1/16].", exp2m1, inverse(exp2m1), 0, 1. / 16, 32, 2, 0},
+	{"exp2upThirtySecondsF32", "(2^f - 1) / f on [0, 1/32].", exp2m1, magnitude, 0x1p-20, 1. / 32, 32, 1, 0},
 	{"tanhStepF32", "tanh(f 8/27) / f on [-1/2, 1/2], in powers of f^2.", tanhStep, inverse(tanhStep), 0, 1. / 4, 32, 2, 0},
+	{"logF32", "(atanh(s)/s - 1) / s^2 on [-1/7, 1/5], in powers of s^2.", logRest, logWeight, 0x1p-20, 1. / 25, 32, 2, 0},
+	{"logF64", "(atanh(s)/s - 1) / s^2 on [-1/7, 1/5], in powers of s^2.", logRest, logWeight, 0x1p-20, 1. / 25, 64, 7, 0},
 	{"erfF32", "-log2(erfc(x)) / x on [0, 4].", erfExponent, erfWeight, 0, 4, 32, 9, 0},
 	{"erfF64", "-log2(erfc(x)) / x on [0, 6].", erfExponent, erfWeight, 0, 6, 64, 24, 0},
 	{"geluF32", "1 - log2(erfc(x / sqrt(2))) on [0, 5.75].", geluExponent, geluWeight, 0, 5.75, 32, 8, 0},
@@ -114,6 +119,16 @@ func tanhStep(square *big.Float) *big.Float {
 	e := exp(mul(num(2), mul(f, step)))
 	return quo(quo(sub(e, num(1)), add(e, num(1))), f)
 }
+
+// atanhOverS is that of the root of a square.
+func atanhOverS(square *big.Float) *big.Float {
+	s := new(big.Float).SetPrec(precision).Sqrt(square)
+	return quo(log(quo(add(num(1), s), sub(num(1), s))), mul(num(2), s))
+}
+
+func logRest(square *big.Float) *big.Float { return quo(sub(atanhOverS(square), num(1)), square) }
+
+func logWeight(square *big.Float) *big.Float { return quo(square, atanhOverS(square)) }
 
 func erfExponent(x *big.Float) *big.Float {
 	if x.Sign() == 0 {
