@@ -107,18 +107,32 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 
 // A transposition takes blocks of a matrix, whose rows are transposeRead bytes long, enough for
 // memory to read them in order, and whose columns become transposeWrite bytes, two lines: of one
-// at a time, memory writes half as much. Where rows of the result begin crowdedStride bytes apart,
-// or a multiple of it, their lines share few sets of the caches, and it takes four lines of each
-// in a row: on Zen 5, 1024x1024 in L3 at 53 GB/s with two, 85 with four. Elsewhere two are better,
-// by a fifth from memory. More than crowdedRows rows share few sets as well: of halves, two lines are better,
-// by a fifth on Zen 4.
+// at a time, memory writes half as much.
 const (
 	transposeRead  = 1024
 	transposeWrite = 128
-	crowdedStride  = 2048
-	crowdedWrite   = 256
-	crowdedRows    = 64
 )
+
+// transposeRows is the number of rows of a block. Rows that begin crowdedStride bytes apart, or a multiple of it, share few
+// sets of the caches. Where those of the result do, it takes up to eight squares of the matrix, lines of each in a row: on Zen 5,
+// 1024x1024 of fp32 in L3 at 53 GB/s with two lines, 85 with four; on Zen 4, 512x768 of fp64 at .48 of the bandwidth of copy
+// with 32 rows, .69 with 64. Where only those of the matrix do, and the caches take the result, whose rows have to be less
+// than half as crowded, it takes one line of each, and reads in order: a Zen 4 runs 64x1024 of fp32 in L2 at .60 so, .47
+// with two, and with AVX2 at .39 and .22.
+func transposeRows(m, n, size, square int, nt nontemporal) int {
+	const (
+		crowdedStride = 2048
+		crowdedRows   = 64 // at most
+		line          = 64
+	)
+	switch {
+	case m*size%crowdedStride == 0:
+		return min(crowdedRows, 8*square)
+	case n*size%crowdedStride == 0 && m*size%(crowdedStride/2) != 0 && nt == cached:
+		return line / size
+	}
+	return transposeWrite / size
+}
 
 func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	return inSquares(ws, c, data[T](ws, c[0].In[0]), data[T](ws, c.Output()), squareOf[T](ws.isa), vecKernelsFor[T](ws.isa).transpose)
@@ -129,12 +143,8 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square int, transpose transposition[E]) (*kernel, error) {
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
 	size := int(unsafe.Sizeof(src[0]))
-	high, wide := transposeWrite/size, transposeRead/size
-	if m*size%crowdedStride == 0 {
-		high = min(crowdedWrite/size, crowdedRows)
-	}
+	wide := transposeRead / size
 	across := ceilDiv(n, wide)
-	parts := partsOf(ws, ceilDiv(m, high)*across, 1)
 	rooms, err := blocksOf[float64](ws, ceilDiv(2*square*square*size, 8))
 	if err != nil {
 		return nil, err
@@ -152,6 +162,8 @@ func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square in
 		}
 	}
 	body := func(nt nontemporal) func(w *worker) {
+		high := transposeRows(m, n, size, square, nt)
+		parts := partsOf(ws, ceilDiv(m, high)*across, 1)
 		return func(w *worker) {
 			p := parts[w.id]
 			for b := p.lo; b < p.hi; b++ {

@@ -73,7 +73,8 @@ type storedKernels[S inMemory, T float] struct {
 	// rowDistance is the sum of (x - y)^2 over n elements, which come from memory if they are far.
 	rowDistance func(src, y *S, n int, far bool) T
 	// layerNorm writes dst[i*ldd+j] = (x - mean) / sqrt(variance + eps) gamma[j] + beta[j]
-	// with x = src[i*lds+j] for m rows of n elements. dst may be src.
+	// with x = src[i*lds+j] for m rows of n elements. dst may be src. Where the sum of the squares of the deviations
+	// overflows, as for all norms, results are 0 or NaN.
 	layerNorm func(dst, src *S, gamma, beta *T, ldd, lds, m, n int, eps T, nt nontemporal)
 	// addLayerNorm is the same with x = src[i*lds+j] + y[i*ldy+j]. It needs room for 2n elements to store past the
 	// caches, or halves.

@@ -4971,37 +4971,36 @@ addmaxsingledone:
 	VMAXPS       Z7, Z6, Z6
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           addalonemaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z11
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          addalonemaindone
 
 addalonemain:
 	PREFETCHT1    (R9)(R12*1)
@@ -5166,41 +5165,40 @@ addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
-	CMPB          nt+76(FP), $0x00
-	JEQ           addkept
-	TESTQ         $0x0000003f, R11
-	JNE           addkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           addntmaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z11
+	CMPB         nt+76(FP), $0x00
+	JEQ          addkept
+	TESTQ        $0x0000003f, R11
+	JNE          addkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          addntmaindone
 
 addntmain:
 	PREFETCHT1    (R9)(R12*1)
@@ -5580,30 +5578,29 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z12
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VADDPS        Y7, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0x4e, X8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0xb1, X8, X7
-	VADDPS        X7, X8, X8
-	VBROADCASTSS  X8, Z8
-	VDIVPS        Z8, Z12, Z12
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           addrow
-	JMP           rest
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z12
+	VADDPS       Z10, Z8, Z8
+	VADDPS       Z11, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VSHUFF64X2   $0x4e, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VSHUFF64X2   $0xb1, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0x4e, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0xb1, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VDIVPS       Z8, Z12, Z12
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          addrow
+	JMP          rest
 
 plain:
 	MOVQ n+64(FP), CX
@@ -5653,37 +5650,36 @@ plainmaxsingledone:
 	VMAXPS       Z7, Z6, Z6
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           plainalonemaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z11
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          plainalonemaindone
 
 plainalonemain:
 	PREFETCHT1    (R9)(R12*1)
@@ -5816,41 +5812,40 @@ plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
-	CMPB          nt+76(FP), $0x00
-	JEQ           plainkept
-	TESTQ         $0x0000003f, R11
-	JNE           plainkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           plainntmaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z11
+	CMPB         nt+76(FP), $0x00
+	JEQ          plainkept
+	TESTQ        $0x0000003f, R11
+	JNE          plainkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          plainntmaindone
 
 plainntmain:
 	PREFETCHT1    (R9)(R12*1)
@@ -6166,29 +6161,28 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z12
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VADDPS        Y7, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0x4e, X8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0xb1, X8, X7
-	VADDPS        X7, X8, X8
-	VBROADCASTSS  X8, Z8
-	VDIVPS        Z8, Z12, Z12
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           plainrow
+	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z12
+	VADDPS       Z10, Z8, Z8
+	VADDPS       Z11, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VSHUFF64X2   $0x4e, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VSHUFF64X2   $0xb1, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0x4e, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0xb1, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VDIVPS       Z8, Z12, Z12
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          plainrow
 
 rest:
 	CMPB  nt+76(FP), $0x00
@@ -6719,23 +6713,22 @@ stripsingledone:
 	VADDPS       Z4, Z0, Z0
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, (AX)
-	ADDQ          $+4, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -6800,23 +6793,22 @@ stripsingledone:
 	VMAXPS       Z4, Z0, Z0
 
 stripdone:
-	VMAXPS        Z2, Z0, Z0
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMAXPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VMAXPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, (AX)
-	ADDQ          $+4, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VMAXPS     Z2, Z0, Z0
+	VMAXPS     Z3, Z1, Z1
+	VMAXPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -6885,31 +6877,30 @@ maxsingledone:
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VMAXPS        Y8, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X8
-	VMAXPS        X8, X7, X7
-	VPERMILPS     $0x4e, X7, X8
-	VMAXPS        X8, X7, X7
-	VPERMILPS     $0xb1, X7, X8
-	VMAXPS        X8, X7, X7
-	VBROADCASTSS  X7, Z7
-	VMOVSS        X7, (DX)
-	ADDQ          $+4, DX
-	VMULPS        Z5, Z7, Z8
-	VBROADCASTSS  vecConstbf16avx512<>+1076(SB), Z7
-	LEAQ          (BX)(SI*1), R9
-	LEAQ          26624(R9), R10
-	DECQ          DI
-	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z11
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z12
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
-	SUBQ          $+64, CX
-	JLT           expmaindone
+	VSHUFF64X2   $0x4e, Z7, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VSHUFF64X2   $0xb1, Z7, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VPERMILPS    $0x4e, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VPERMILPS    $0xb1, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VMOVSS       X7, (DX)
+	ADDQ         $+4, DX
+	VMULPS       Z5, Z7, Z8
+	VBROADCASTSS vecConstbf16avx512<>+1076(SB), Z7
+	LEAQ         (BX)(SI*1), R9
+	LEAQ         26624(R9), R10
+	DECQ         DI
+	CMOVQEQ      BX, R9
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z10
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z11
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z12
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          expmaindone
 
 expmain:
 	PREFETCHT1    (R10)(R8*1)
@@ -7032,15 +7023,14 @@ expdone:
 	VADDPS        Z11, Z9, Z9
 	VADDPS        Z12, Z10, Z10
 	VADDPS        Z10, Z9, Z9
-	VEXTRACTF64X4 $0x01, Z9, Y10
-	VADDPS        Y10, Y9, Y9
-	VEXTRACTF128  $0x01, Y9, X10
-	VADDPS        X10, X9, X9
-	VPERMILPS     $0x4e, X9, X10
-	VADDPS        X10, X9, X9
-	VPERMILPS     $0xb1, X9, X10
-	VADDPS        X10, X9, X9
-	VBROADCASTSS  X9, Z9
+	VSHUFF64X2    $0x4e, Z9, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VSHUFF64X2    $0xb1, Z9, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VPERMILPS     $0x4e, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VPERMILPS     $0xb1, Z9, Z10
+	VADDPS        Z10, Z9, Z9
 	VBROADCASTSS  -4(DX), Z10
 	VFNMADD213PS  Z8, Z5, Z10
 	VADDPS.RD_SAE Z10, Z0, Z8
@@ -7148,19 +7138,18 @@ stripsingledone:
 	VFMADD231PS Z4, Z4, Z0
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+32(FP)
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -7178,42 +7167,39 @@ TEXT ·vecLayerNormBF16AVX512(SB), NOSPLIT, $0-69
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	CMPQ          n+56(FP), $+64
-	JLT           firstshort
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
-	VPMOVZXWD     (BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     32(BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     64(BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     96(BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPS        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0x4e, X1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0xb1, X1, X10
-	VADDPS        X10, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	CMPQ         n+56(FP), $+64
+	JLT          firstshort
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VPMOVZXWD    (BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    32(BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    64(BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    96(BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS.BCST  vecConstbf16avx512<>+1220(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
@@ -7287,90 +7273,77 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VMULPS        Z0, Z2, Z10
-	VFNMADD231PS  Z2, Z10, Z6
-	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
-	VMAXPS        Z6, Z1, Z6
-	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+64(FP), Z1
-	VADDPS        Z1, Z6, Z6
-	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z11
-	VDIVPS        Z6, Z11, Z11
-	DECQ          m+48(FP)
-	JZ            alone
-	CMPB          nt+68(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+56(FP), $+4096
-	JG   alone
-
-together:
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	CMPQ          n+56(FP), $+64
-	JLT           nextshort
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
-	VPMOVZXWD     (BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     32(BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     64(BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     96(BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPS        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0x4e, X1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0xb1, X1, X12
-	VADDPS        X12, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ              BX, DX
+	ADDQ              DI, BX
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0x4e, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0xb1, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0x4e, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0xb1, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0x4e, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0xb1, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0x4e, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0xb1, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VMULPS            Z0, Z2, Z10
+	VFNMADD231PS      Z2, Z10, Z6
+	VADDPS            Z1, Z10, Z10
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VMAXPS            Z6, Z1, Z6
+	VBROADCASTSS      eps+64(FP), Z1
+	VFMADD132PS       Z0, Z1, Z6
+	VRSQRT14PS        Z6, Z11
+	VMULPS.BCST       vecConstbf16avx512<>+1224(SB), Z11, Z1
+	VMULPS            Z11, Z6, Z6
+	VFNMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z6
+	VFMADD231PS       Z1, Z6, Z11
+	DECQ              m+48(FP)
+	JZ                last
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z9
+	CMPQ              n+56(FP), $+64
+	JLT               nextshort
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VPMOVZXWD         (BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         32(BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         64(BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         96(BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VMULPS.BCST       vecConstbf16avx512<>+1220(SB), Z1, Z1
+	JMP               nextshifted
 
 nextshort:
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
@@ -7622,182 +7595,180 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+68(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+56(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
-	VPMOVZXWD   (DX)(R8*1), Z2
+	VPMOVZXWD   (DX)(R8*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VPMOVZXWD   32(DX)(R8*1), Z2
 	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS     (R9)(R8*2), Z1
+	VMOVUPS     64(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VPMOVZXWD   32(DX)(R8*1), Z3
-	VPSLLD      $0x10, Z3, Z3
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     64(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVNTDQ    Z1, (AX)(R8*1)
-	VPMOVZXWD   64(DX)(R8*1), Z2
+	VMOVUPS     64(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVNTDQ    Z0, (AX)(R8*1)
+	VPMOVZXWD   64(DX)(R8*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VPMOVZXWD   96(DX)(R8*1), Z2
 	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS     128(R9)(R8*2), Z1
+	VMOVUPS     192(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VPMOVZXWD   96(DX)(R8*1), Z3
-	VPSLLD      $0x10, Z3, Z3
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     192(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVNTDQ    Z1, 64(AX)(R8*1)
+	VMOVUPS     192(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVNTDQ    Z0, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VPMOVZXWD   (DX)(R8*1), Z2
-	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
+	VPMOVZXWD   (DX)(R8*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVNTDQ    Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
-	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+56(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VPMOVZXWD   (DX)(R8*1), Z2
+lastmain:
+	VPMOVZXWD   (DX)(R8*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VPMOVZXWD   32(DX)(R8*1), Z2
 	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS     (R9)(R8*2), Z1
+	VMOVUPS     64(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VPMOVZXWD   32(DX)(R8*1), Z3
-	VPSLLD      $0x10, Z3, Z3
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     64(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVDQU16   Z1, (AX)(R8*1)
-	VPMOVZXWD   64(DX)(R8*1), Z2
+	VMOVUPS     64(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVDQU16   Z0, (AX)(R8*1)
+	VPMOVZXWD   64(DX)(R8*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VPMOVZXWD   96(DX)(R8*1), Z2
 	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS     128(R9)(R8*2), Z1
+	VMOVUPS     192(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VPMOVZXWD   96(DX)(R8*1), Z3
-	VPSLLD      $0x10, Z3, Z3
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     192(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVDQU16   Z1, 64(AX)(R8*1)
+	VMOVUPS     192(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVDQU16   Z0, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VPMOVZXWD   (DX)(R8*1), Z2
-	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
+lastsingle:
+	VPMOVZXWD   (DX)(R8*1), Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
-	MOVQ        $0x00000001, SI
-	SHLQ        CL, SI
-	DECQ        SI
-	KMOVW       SI, K1
-	VPMOVZXWD.Z (DX)(R8*1), K1, Z2
-	VPSLLD      $0x10, Z2, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	JZ          lastdone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+32(FP), CX
 	SHLQ $0x01, CX
 	ADDQ CX, AX
-	CMPQ m+48(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -7820,54 +7791,51 @@ TEXT ·vecAddLayerNormBF16AVX512(SB), NOSPLIT, $0-93
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	CMPQ          n+80(FP), $+64
-	JLT           firstshort
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
-	VPMOVZXWD     (BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     32(BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     64(BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     96(BX), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     (R11), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     32(R11), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     64(R11), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VPMOVZXWD     96(R11), Z10
-	VPSLLD        $0x10, Z10, Z10
-	VADDPS        Z10, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPS        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0x4e, X1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0xb1, X1, X10
-	VADDPS        X10, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z9
+	CMPQ         n+80(FP), $+64
+	JLT          firstshort
+	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
+	VPMOVZXWD    (BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    32(BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    64(BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    96(BX), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    (R11), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    32(R11), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    64(R11), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVZXWD    96(R11), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS.BCST  vecConstbf16avx512<>+1220(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
@@ -7993,104 +7961,91 @@ halves:
 	MOVQ CX, R12
 
 turned:
-	MOVQ          ldy+64(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R11
-	ADDQ          DI, BX
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VMULPS        Z0, Z2, Z10
-	VFNMADD231PS  Z2, Z10, Z6
-	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
-	VMAXPS        Z6, Z1, Z6
-	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+88(FP), Z1
-	VADDPS        Z1, Z6, Z6
-	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z11
-	VDIVPS        Z6, Z11, Z11
-	DECQ          m+72(FP)
-	JZ            alone
-	CMPB          nt+92(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+80(FP), $+4096
-	JG   alone
-
-together:
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z2
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z3
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z4
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z5
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z6
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z7
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z8
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z9
-	CMPQ          n+80(FP), $+64
-	JLT           nextshort
-	VBROADCASTSS  vecConstbf16avx512<>+324(SB), Z1
-	VPMOVZXWD     (BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     32(BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     64(BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     96(BX), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     (R11), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     32(R11), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     64(R11), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VPMOVZXWD     96(R11), Z12
-	VPSLLD        $0x10, Z12, Z12
-	VADDPS        Z12, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPS        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0x4e, X1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0xb1, X1, X12
-	VADDPS        X12, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstbf16avx512<>+1220(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ              ldy+64(FP), CX
+	SHLQ              $0x01, CX
+	ADDQ              CX, R11
+	ADDQ              DI, BX
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0x4e, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0xb1, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0x4e, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0xb1, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0x4e, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0xb1, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0x4e, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0xb1, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VMULPS            Z0, Z2, Z10
+	VFNMADD231PS      Z2, Z10, Z6
+	VADDPS            Z1, Z10, Z10
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VMAXPS            Z6, Z1, Z6
+	VBROADCASTSS      eps+88(FP), Z1
+	VFMADD132PS       Z0, Z1, Z6
+	VRSQRT14PS        Z6, Z11
+	VMULPS.BCST       vecConstbf16avx512<>+1224(SB), Z11, Z1
+	VMULPS            Z11, Z6, Z6
+	VFNMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z11, Z6
+	VFMADD231PS       Z1, Z6, Z11
+	DECQ              m+72(FP)
+	JZ                last
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z2
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z5
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z6
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z7
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z8
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z9
+	CMPQ              n+80(FP), $+64
+	JLT               nextshort
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VPMOVZXWD         (BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         32(BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         64(BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         96(BX), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         (R11), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         32(R11), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         64(R11), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VPMOVZXWD         96(R11), Z12
+	VPSLLD            $0x10, Z12, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VMULPS.BCST       vecConstbf16avx512<>+1220(SB), Z1, Z1
+	JMP               nextshifted
 
 nextshort:
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
@@ -8407,174 +8362,172 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+92(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+80(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     64(DX)(R8*2), Z2
+	VMOVUPS     64(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     64(DX)(R8*2), Z3
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     64(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVNTDQ    Z1, (AX)(R8*1)
-	VMOVUPS     128(DX)(R8*2), Z2
-	VMOVUPS     128(R9)(R8*2), Z1
+	VMOVUPS     64(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVNTDQ    Z0, (AX)(R8*1)
+	VMOVUPS     128(DX)(R8*2), Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     192(DX)(R8*2), Z2
+	VMOVUPS     192(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     192(DX)(R8*2), Z3
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     192(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVNTDQ    Z1, 64(AX)(R8*1)
+	VMOVUPS     192(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVNTDQ    Z0, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVNTDQ    Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*2), K1, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*2), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
+lastmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     64(DX)(R8*2), Z2
+	VMOVUPS     64(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     64(DX)(R8*2), Z3
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     64(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVDQU16   Z1, (AX)(R8*1)
-	VMOVUPS     128(DX)(R8*2), Z2
-	VMOVUPS     128(R9)(R8*2), Z1
+	VMOVUPS     64(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVDQU16   Z0, (AX)(R8*1)
+	VMOVUPS     128(DX)(R8*2), Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     192(DX)(R8*2), Z2
+	VMOVUPS     192(R9)(R8*2), Z0
 	VSUBPS      Z10, Z2, Z2
 	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     192(DX)(R8*2), Z3
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z3, Z3
-	VMULPS      Z11, Z3, Z3
-	VMOVUPS     192(R10)(R8*2), Z4
-	VFMADD213PS Z4, Z1, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z2, Z3, Z1
-	VMOVDQU16   Z1, 64(AX)(R8*1)
+	VMOVUPS     192(R10)(R8*2), Z3
+	VFMADD213PS Z3, Z0, Z2
+	BYTE $0x62; BYTE $0xf2; BYTE $0x6f; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z2, Z0
+	VMOVDQU16   Z0, 64(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
+lastsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
+	JZ          lastdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*2), K1, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*2), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+48(FP), CX
 	SHLQ $0x01, CX
 	ADDQ CX, AX
-	CMPQ m+72(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -8591,8 +8544,6 @@ TEXT ·vecRMSNormBF16AVX512(SB), NOSPLIT, $0-61
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstbf16avx512<>+100(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
@@ -8647,59 +8598,48 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPS        Z4, Z1, Z1
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VADDPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z1
-	VBROADCASTSS  eps+56(FP), Z2
-	VADDPS        Z2, Z1, Z1
-	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstbf16avx512<>+100(SB), Z2
-	VDIVPS        Z1, Z2, Z2
-	DECQ          m+40(FP)
-	JZ            alone
-	CMPB          nt+60(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+48(FP), $+4096
-	JG   alone
-
-together:
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z1
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
-	CMPB         nt+60(FP), $0x00
-	JEQ          bothkept
-	TESTQ        $0x0000003f, AX
-	JNE          bothkept
-	LEAQ         (BX)(DI*1), CX
-	LEAQ         13312(BX), SI
-	CMPQ         SI, CX
-	CMOVQLT      CX, SI
-	MOVQ         n+48(FP), CX
-	XORQ         R8, R8
-	SUBQ         $+64, CX
-	JLT          bothntmaindone
+	MOVQ              BX, DX
+	ADDQ              DI, BX
+	VADDPS            Z4, Z1, Z1
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VBROADCASTSS      eps+56(FP), Z2
+	VFMADD132PS       Z0, Z2, Z1
+	VRSQRT14PS        Z1, Z2
+	VMULPS.BCST       vecConstbf16avx512<>+1224(SB), Z2, Z3
+	VMULPS            Z2, Z1, Z1
+	VFNMADD213PS.BCST vecConstbf16avx512<>+100(SB), Z2, Z1
+	VFMADD231PS       Z3, Z1, Z2
+	DECQ              m+40(FP)
+	JZ                last
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z1
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z3
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z4
+	VBROADCASTSS      vecConstbf16avx512<>+324(SB), Z5
+	CMPB              nt+60(FP), $0x00
+	JEQ               bothkept
+	TESTQ             $0x0000003f, AX
+	JNE               bothkept
+	LEAQ              (BX)(DI*1), CX
+	LEAQ              13312(BX), SI
+	CMPQ              SI, CX
+	CMOVQLT           CX, SI
+	MOVQ              n+48(FP), CX
+	XORQ              R8, R8
+	SUBQ              $+64, CX
+	JLT               bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
@@ -8875,158 +8815,156 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+60(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+48(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1 (BX)(R8*1)
 	PREFETCHT1 64(BX)(R8*1)
-	VPMOVZXWD  (DX)(R8*1), Z3
+	VPMOVZXWD  (DX)(R8*1), Z1
+	VPSLLD     $0x10, Z1, Z1
+	VMOVUPS    (R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VPMOVZXWD  32(DX)(R8*1), Z3
 	VPSLLD     $0x10, Z3, Z3
-	VMOVUPS    (R9)(R8*2), Z1
+	VMOVUPS    64(R9)(R8*2), Z0
 	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VPMOVZXWD  32(DX)(R8*1), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VMOVUPS    64(R9)(R8*2), Z1
-	VMULPS     Z2, Z4, Z4
-	VMULPS     Z1, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNE2PS2BF16 Z3, Z4, Z1
-	VMOVNTDQ   Z1, (AX)(R8*1)
-	VPMOVZXWD  64(DX)(R8*1), Z3
+	VMULPS     Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z3, Z0
+	VMOVNTDQ   Z0, (AX)(R8*1)
+	VPMOVZXWD  64(DX)(R8*1), Z1
+	VPSLLD     $0x10, Z1, Z1
+	VMOVUPS    128(R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VPMOVZXWD  96(DX)(R8*1), Z3
 	VPSLLD     $0x10, Z3, Z3
-	VMOVUPS    128(R9)(R8*2), Z1
+	VMOVUPS    192(R9)(R8*2), Z0
 	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VPMOVZXWD  96(DX)(R8*1), Z4
-	VPSLLD     $0x10, Z4, Z4
-	VMOVUPS    192(R9)(R8*2), Z1
-	VMULPS     Z2, Z4, Z4
-	VMULPS     Z1, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNE2PS2BF16 Z3, Z4, Z1
-	VMOVNTDQ   Z1, 64(AX)(R8*1)
+	VMULPS     Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z3, Z0
+	VMOVNTDQ   Z0, 64(AX)(R8*1)
 	ADDQ       $+128, R8
 	SUBQ       $+64, CX
-	JGE        alonentmain
+	JGE        lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1 (BX)(R8*1)
-	VPMOVZXWD  (DX)(R8*1), Z3
-	VPSLLD     $0x10, Z3, Z3
-	VMOVUPS    (R9)(R8*2), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNEPS2BF16 Z3, Y1
-	VMOVNTDQ   Y1, (AX)(R8*1)
+	VPMOVZXWD  (DX)(R8*1), Z1
+	VPSLLD     $0x10, Z1, Z1
+	VMOVUPS    (R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVNTDQ   Y0, (AX)(R8*1)
 	ADDQ       $+32, R8
 	SUBQ       $+16, CX
-	JGE        alonentsingle
+	JGE        lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VPMOVZXWD.Z (DX)(R8*1), K1, Z3
-	VPSLLD      $0x10, Z3, Z3
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VMULPS      Z2, Z3, Z3
-	VMULPS      Z1, Z3, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNEPS2BF16 Z3, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VMULPS      Z2, Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+48(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VPMOVZXWD (DX)(R8*1), Z3
+lastmain:
+	VPMOVZXWD (DX)(R8*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMOVUPS   (R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VPMOVZXWD 32(DX)(R8*1), Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   (R9)(R8*2), Z1
+	VMOVUPS   64(R9)(R8*2), Z0
 	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VPMOVZXWD 32(DX)(R8*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   64(R9)(R8*2), Z1
-	VMULPS    Z2, Z4, Z4
-	VMULPS    Z1, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNE2PS2BF16 Z3, Z4, Z1
-	VMOVDQU16 Z1, (AX)(R8*1)
-	VPMOVZXWD 64(DX)(R8*1), Z3
+	VMULPS    Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z3, Z0
+	VMOVDQU16 Z0, (AX)(R8*1)
+	VPMOVZXWD 64(DX)(R8*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMOVUPS   128(R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VPMOVZXWD 96(DX)(R8*1), Z3
 	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   128(R9)(R8*2), Z1
+	VMOVUPS   192(R9)(R8*2), Z0
 	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VPMOVZXWD 96(DX)(R8*1), Z4
-	VPSLLD    $0x10, Z4, Z4
-	VMOVUPS   192(R9)(R8*2), Z1
-	VMULPS    Z2, Z4, Z4
-	VMULPS    Z1, Z4, Z4
-	BYTE $0x62; BYTE $0xf2; BYTE $0x5f; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNE2PS2BF16 Z3, Z4, Z1
-	VMOVDQU16 Z1, 64(AX)(R8*1)
+	VMULPS    Z0, Z3, Z3
+	BYTE $0x62; BYTE $0xf2; BYTE $0x67; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNE2PS2BF16 Z1, Z3, Z0
+	VMOVDQU16 Z0, 64(AX)(R8*1)
 	ADDQ      $+128, R8
 	SUBQ      $+64, CX
-	JGE       alonemain
+	JGE       lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VPMOVZXWD (DX)(R8*1), Z3
-	VPSLLD    $0x10, Z3, Z3
-	VMOVUPS   (R9)(R8*2), Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNEPS2BF16 Z3, Y1
-	VMOVDQU16 Y1, (AX)(R8*1)
+lastsingle:
+	VPMOVZXWD (DX)(R8*1), Z1
+	VPSLLD    $0x10, Z1, Z1
+	VMOVUPS   (R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16 Y0, (AX)(R8*1)
 	ADDQ      $+32, R8
 	SUBQ      $+16, CX
-	JGE       alonesingle
+	JGE       lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
-	MOVQ        $0x00000001, SI
-	SHLQ        CL, SI
-	DECQ        SI
-	KMOVW       SI, K1
-	VPMOVZXWD.Z (DX)(R8*1), K1, Z3
-	VPSLLD      $0x10, Z3, Z3
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VMULPS      Z2, Z3, Z3
-	VMULPS      Z1, Z3, Z3
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xcb // VCVTNEPS2BF16 Z3, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	JZ          lastdone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VPMOVZXWD.Z (DX)(R8*1), K1, Z1
+	VPSLLD      $0x10, Z1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VMULPS      Z2, Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	BYTE $0x62; BYTE $0xf2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc1 // VCVTNEPS2BF16 Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+24(FP), CX
 	SHLQ $0x01, CX
 	ADDQ CX, AX
-	CMPQ m+40(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -9836,32 +9774,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, sum+80(FP)
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMOVSS        X5, squares+84(FP)
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -10533,32 +10469,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, sum+80(FP)
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMOVSS        X5, squares+84(FP)
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -11155,32 +11089,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, sum+80(FP)
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMOVSS        X4, squares+84(FP)
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, sum+80(FP)
+	VADDPS     Z6, Z4, Z4
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z5, Z4, Z4
+	VSHUFF64X2 $0x4e, Z4, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VSHUFF64X2 $0xb1, Z4, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VPERMILPS  $0x4e, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VPERMILPS  $0xb1, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VMOVSS     X4, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -11197,13 +11129,13 @@ TEXT ·vecDropoutBF16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstbf16avx512<>+1224(SB), Z2, Z2
-	VBROADCASTSS vecConstbf16avx512<>+1288(SB), Z3
-	VBROADCASTSS vecConstbf16avx512<>+1292(SB), Z4
-	VBROADCASTSS vecConstbf16avx512<>+1296(SB), Z5
-	VBROADCASTSS vecConstbf16avx512<>+1300(SB), Z6
-	VBROADCASTSS vecConstbf16avx512<>+1304(SB), Z7
-	VBROADCASTSS vecConstbf16avx512<>+1308(SB), Z8
+	VPADDD       vecConstbf16avx512<>+1228(SB), Z2, Z2
+	VBROADCASTSS vecConstbf16avx512<>+1292(SB), Z3
+	VBROADCASTSS vecConstbf16avx512<>+1296(SB), Z4
+	VBROADCASTSS vecConstbf16avx512<>+1300(SB), Z5
+	VBROADCASTSS vecConstbf16avx512<>+1304(SB), Z6
+	VBROADCASTSS vecConstbf16avx512<>+1308(SB), Z7
+	VBROADCASTSS vecConstbf16avx512<>+1312(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -11445,11 +11377,11 @@ TEXT ·vecAddGeluDropoutBF16AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstbf16avx512<>+1224(SB), Z10, Z10
-	VBROADCASTSS vecConstbf16avx512<>+1288(SB), Z11
-	VBROADCASTSS vecConstbf16avx512<>+1292(SB), Z12
-	VBROADCASTSS vecConstbf16avx512<>+1296(SB), Z13
-	VBROADCASTSS vecConstbf16avx512<>+1300(SB), Z14
+	VPADDD       vecConstbf16avx512<>+1228(SB), Z10, Z10
+	VBROADCASTSS vecConstbf16avx512<>+1292(SB), Z11
+	VBROADCASTSS vecConstbf16avx512<>+1296(SB), Z12
+	VBROADCASTSS vecConstbf16avx512<>+1300(SB), Z13
+	VBROADCASTSS vecConstbf16avx512<>+1304(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -12023,26 +11955,27 @@ DATA vecConstbf16avx512<>+1208(SB)/4, $0x3fefe4ba
 DATA vecConstbf16avx512<>+1212(SB)/4, $0x3ff5257d
 DATA vecConstbf16avx512<>+1216(SB)/4, $0x3ffa83b3
 DATA vecConstbf16avx512<>+1220(SB)/4, $0x3c800000
-DATA vecConstbf16avx512<>+1224(SB)/4, $0x9e3779b9
-DATA vecConstbf16avx512<>+1228(SB)/4, $0x3c6ef372
-DATA vecConstbf16avx512<>+1232(SB)/4, $0xdaa66d2b
-DATA vecConstbf16avx512<>+1236(SB)/4, $0x78dde6e4
-DATA vecConstbf16avx512<>+1240(SB)/4, $0x1715609d
-DATA vecConstbf16avx512<>+1244(SB)/4, $0xb54cda56
-DATA vecConstbf16avx512<>+1248(SB)/4, $0x5384540f
-DATA vecConstbf16avx512<>+1252(SB)/4, $0xf1bbcdc8
-DATA vecConstbf16avx512<>+1256(SB)/4, $0x8ff34781
-DATA vecConstbf16avx512<>+1260(SB)/4, $0x2e2ac13a
-DATA vecConstbf16avx512<>+1264(SB)/4, $0xcc623af3
-DATA vecConstbf16avx512<>+1268(SB)/4, $0x6a99b4ac
-DATA vecConstbf16avx512<>+1272(SB)/4, $0x08d12e65
-DATA vecConstbf16avx512<>+1276(SB)/4, $0xa708a81e
-DATA vecConstbf16avx512<>+1280(SB)/4, $0x454021d7
-DATA vecConstbf16avx512<>+1284(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+1288(SB)/4, $0x85ebca6b
-DATA vecConstbf16avx512<>+1292(SB)/4, $0xc2b2ae35
-DATA vecConstbf16avx512<>+1296(SB)/4, $0xe3779b90
-DATA vecConstbf16avx512<>+1300(SB)/4, $0xc6ef3720
-DATA vecConstbf16avx512<>+1304(SB)/4, $0xaa66d2b0
-DATA vecConstbf16avx512<>+1308(SB)/4, $0x8dde6e40
-GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1312
+DATA vecConstbf16avx512<>+1224(SB)/4, $0x3f000000
+DATA vecConstbf16avx512<>+1228(SB)/4, $0x9e3779b9
+DATA vecConstbf16avx512<>+1232(SB)/4, $0x3c6ef372
+DATA vecConstbf16avx512<>+1236(SB)/4, $0xdaa66d2b
+DATA vecConstbf16avx512<>+1240(SB)/4, $0x78dde6e4
+DATA vecConstbf16avx512<>+1244(SB)/4, $0x1715609d
+DATA vecConstbf16avx512<>+1248(SB)/4, $0xb54cda56
+DATA vecConstbf16avx512<>+1252(SB)/4, $0x5384540f
+DATA vecConstbf16avx512<>+1256(SB)/4, $0xf1bbcdc8
+DATA vecConstbf16avx512<>+1260(SB)/4, $0x8ff34781
+DATA vecConstbf16avx512<>+1264(SB)/4, $0x2e2ac13a
+DATA vecConstbf16avx512<>+1268(SB)/4, $0xcc623af3
+DATA vecConstbf16avx512<>+1272(SB)/4, $0x6a99b4ac
+DATA vecConstbf16avx512<>+1276(SB)/4, $0x08d12e65
+DATA vecConstbf16avx512<>+1280(SB)/4, $0xa708a81e
+DATA vecConstbf16avx512<>+1284(SB)/4, $0x454021d7
+DATA vecConstbf16avx512<>+1288(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1292(SB)/4, $0x85ebca6b
+DATA vecConstbf16avx512<>+1296(SB)/4, $0xc2b2ae35
+DATA vecConstbf16avx512<>+1300(SB)/4, $0xe3779b90
+DATA vecConstbf16avx512<>+1304(SB)/4, $0xc6ef3720
+DATA vecConstbf16avx512<>+1308(SB)/4, $0xaa66d2b0
+DATA vecConstbf16avx512<>+1312(SB)/4, $0x8dde6e40
+GLOBL vecConstbf16avx512<>(SB), RODATA|NOPTR, $1316

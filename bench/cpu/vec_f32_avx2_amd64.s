@@ -8610,33 +8610,32 @@ addmaxsingledone:
 	VMAXPS     Y5, Y3, Y3
 
 addmaxdone:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0x4e, X3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0xb1, X3, X4
-	VMAXPS       X4, X3, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+32, R12
-	JLT          addalonemaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VMULPS     Y2, Y3, Y4
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y6
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+32, R12
+	JLT        addalonemaindone
 
 addalonemain:
 	PREFETCHT1  (R8)(R11*1)
@@ -8811,37 +8810,36 @@ addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0x4e, X3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0xb1, X3, X4
-	VMAXPS       X4, X3, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
-	CMPB         nt+76(FP), $0x00
-	JEQ          addkept
-	TESTQ        $0x0000003f, R10
-	JNE          addkept
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+32, R12
-	JLT          addntmaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VMULPS     Y2, Y3, Y4
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y6
+	CMPB       nt+76(FP), $0x00
+	JEQ        addkept
+	TESTQ      $0x0000003f, R10
+	JNE        addkept
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+32, R12
+	JLT        addntmaindone
 
 addntmain:
 	PREFETCHT1  (R8)(R11*1)
@@ -9227,26 +9225,25 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
-	VADDPS       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X4
-	VADDPS       X4, X5, X5
-	VPERMILPS    $0x4e, X5, X4
-	VADDPS       X4, X5, X5
-	VPERMILPS    $0xb1, X5, X4
-	VADDPS       X4, X5, X5
-	VBROADCASTSS X5, Y5
-	VDIVPS       Y5, Y7, Y7
-	MOVQ         BX, R9
-	MOVQ         AX, R10
-	MOVQ         ldd+32(FP), CX
-	SHLQ         $0x02, CX
-	ADDQ         CX, AX
-	CMPQ         room+24(FP), $0x00
-	CMOVQEQ      AX, BX
-	DECQ         m+56(FP)
-	JNZ          addrow
-	JMP          rest
+	VMOVAPS    vecConstf32avx2<>+320(SB), Y7
+	VADDPS     Y6, Y5, Y5
+	VPERM2F128 $0x01, Y5, Y5, Y4
+	VADDPS     Y4, Y5, Y5
+	VPERMILPS  $0x4e, Y5, Y4
+	VADDPS     Y4, Y5, Y5
+	VPERMILPS  $0xb1, Y5, Y4
+	VADDPS     Y4, Y5, Y5
+	VDIVPS     Y5, Y7, Y7
+	MOVQ       BX, R9
+	MOVQ       AX, R10
+	MOVQ       ldd+32(FP), CX
+	SHLQ       $0x02, CX
+	ADDQ       CX, AX
+	CMPQ       room+24(FP), $0x00
+	CMOVQEQ    AX, BX
+	DECQ       m+56(FP)
+	JNZ        addrow
+	JMP        rest
 
 plain:
 	MOVQ n+64(FP), R12
@@ -9288,33 +9285,32 @@ plainmaxsingledone:
 	VMAXPS     Y5, Y3, Y3
 
 plainmaxdone:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0x4e, X3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0xb1, X3, X4
-	VMAXPS       X4, X3, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+32, R12
-	JLT          plainalonemaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VMULPS     Y2, Y3, Y4
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y6
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+32, R12
+	JLT        plainalonemaindone
 
 plainalonemain:
 	PREFETCHT1  (R8)(R11*1)
@@ -9460,37 +9456,36 @@ plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0x4e, X3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0xb1, X3, X4
-	VMAXPS       X4, X3, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x02, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
-	CMPB         nt+76(FP), $0x00
-	JEQ          plainkept
-	TESTQ        $0x0000003f, R10
-	JNE          plainkept
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+32, R12
-	JLT          plainntmaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VMULPS     Y2, Y3, Y4
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x02, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y6
+	CMPB       nt+76(FP), $0x00
+	JEQ        plainkept
+	TESTQ      $0x0000003f, R10
+	JNE        plainkept
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+32, R12
+	JLT        plainntmaindone
 
 plainntmain:
 	PREFETCHT1  (R8)(R11*1)
@@ -9818,25 +9813,24 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
-	VADDPS       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X4
-	VADDPS       X4, X5, X5
-	VPERMILPS    $0x4e, X5, X4
-	VADDPS       X4, X5, X5
-	VPERMILPS    $0xb1, X5, X4
-	VADDPS       X4, X5, X5
-	VBROADCASTSS X5, Y5
-	VDIVPS       Y5, Y7, Y7
-	MOVQ         BX, R9
-	MOVQ         AX, R10
-	MOVQ         ldd+32(FP), CX
-	SHLQ         $0x02, CX
-	ADDQ         CX, AX
-	CMPQ         room+24(FP), $0x00
-	CMOVQEQ      AX, BX
-	DECQ         m+56(FP)
-	JNZ          plainrow
+	VMOVAPS    vecConstf32avx2<>+320(SB), Y7
+	VADDPS     Y6, Y5, Y5
+	VPERM2F128 $0x01, Y5, Y5, Y4
+	VADDPS     Y4, Y5, Y5
+	VPERMILPS  $0x4e, Y5, Y4
+	VADDPS     Y4, Y5, Y5
+	VPERMILPS  $0xb1, Y5, Y4
+	VADDPS     Y4, Y5, Y5
+	VDIVPS     Y5, Y7, Y7
+	MOVQ       BX, R9
+	MOVQ       AX, R10
+	MOVQ       ldd+32(FP), CX
+	SHLQ       $0x02, CX
+	ADDQ       CX, AX
+	CMPQ       room+24(FP), $0x00
+	CMOVQEQ    AX, BX
+	DECQ       m+56(FP)
+	JNZ        plainrow
 
 rest:
 	CMPB  nt+76(FP), $0x00
@@ -10426,7 +10420,7 @@ return:
 	RET
 
 // func vecRowSumsF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX
 TEXT ·vecRowSumsF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -10477,26 +10471,25 @@ stripsingledone:
 	VADDPS     Y5, Y0, Y0
 
 stripdone:
-	VADDPS       Y2, Y0, Y0
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0x4e, X0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0xb1, X0, X1
-	VADDPS       X1, X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVSS       X0, (AX)
-	ADDQ         $+4, AX
-	ADDQ         DX, CX
-	DECQ         BX
-	JNZ          row
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       DX, CX
+	DECQ       BX
+	JNZ        row
 	VZEROUPPER
 	RET
 
 // func vecRowMaxesF32AVX2(dst *float32, src *float32, lds int, m int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX
 TEXT ·vecRowMaxesF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -10547,21 +10540,20 @@ stripsingledone:
 	VMAXPS     Y5, Y0, Y0
 
 stripdone:
-	VMAXPS       Y2, Y0, Y0
-	VMAXPS       Y3, Y1, Y1
-	VMAXPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VMAXPS       X1, X0, X0
-	VPERMILPS    $0x4e, X0, X1
-	VMAXPS       X1, X0, X0
-	VPERMILPS    $0xb1, X0, X1
-	VMAXPS       X1, X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVSS       X0, (AX)
-	ADDQ         $+4, AX
-	ADDQ         DX, CX
-	DECQ         BX
-	JNZ          row
+	VMAXPS     Y2, Y0, Y0
+	VMAXPS     Y3, Y1, Y1
+	VMAXPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VMAXPS     Y1, Y0, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VMAXPS     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VMAXPS     Y1, Y0, Y0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       DX, CX
+	DECQ       BX
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -10617,29 +10609,28 @@ maxsingledone:
 
 maxdone:
 row:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0x4e, X3, X4
-	VMAXPS       X4, X3, X3
-	VPERMILPS    $0xb1, X3, X4
-	VMAXPS       X4, X3, X3
-	VBROADCASTSS X3, Y3
-	VMOVSS       X3, (CX)
-	ADDQ         $+4, CX
-	VMULPS       Y2, Y3, Y4
-	VMOVAPS      vecConstf32avx2<>+2656(SB), Y3
-	LEAQ         (DX)(BX*1), R9
-	LEAQ         26624(R9), R10
-	DECQ         SI
-	CMOVQEQ      DX, R9
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y5
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y6
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y7
-	VMOVAPS      vecConstf32avx2<>+1664(SB), Y8
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+32, DI
-	JLT          expmaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VMAXPS     Y4, Y3, Y3
+	VMOVSS     X3, (CX)
+	ADDQ       $+4, CX
+	VMULPS     Y2, Y3, Y4
+	VMOVAPS    vecConstf32avx2<>+2656(SB), Y3
+	LEAQ       (DX)(BX*1), R9
+	LEAQ       26624(R9), R10
+	DECQ       SI
+	CMOVQEQ    DX, R9
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y5
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y6
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y7
+	VMOVAPS    vecConstf32avx2<>+1664(SB), Y8
+	MOVQ       n+40(FP), DI
+	XORQ       R8, R8
+	SUBQ       $+32, DI
+	JLT        expmaindone
 
 expmain:
 	PREFETCHT1  (R10)(R8*1)
@@ -10778,13 +10769,12 @@ expdone:
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X6
-	VADDPS       X6, X5, X5
-	VPERMILPS    $0x4e, X5, X6
-	VADDPS       X6, X5, X5
-	VPERMILPS    $0xb1, X5, X6
-	VADDPS       X6, X5, X5
-	VBROADCASTSS X5, Y5
+	VPERM2F128   $0x01, Y5, Y5, Y6
+	VADDPS       Y6, Y5, Y5
+	VPERMILPS    $0x4e, Y5, Y6
+	VADDPS       Y6, Y5, Y5
+	VPERMILPS    $0xb1, Y5, Y6
+	VADDPS       Y6, Y5, Y5
 	VBROADCASTSS -4(CX), Y6
 	VFNMADD213PS Y4, Y2, Y6
 	VMAXPS       Y6, Y0, Y6
@@ -10810,7 +10800,7 @@ expdone:
 	RET
 
 // func vecRowDistanceF32AVX2(src *float32, y *float32, n int, far bool) float32
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecRowDistanceF32AVX2(SB), NOSPLIT, $0-36
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
@@ -10889,17 +10879,16 @@ stripsingledone:
 	VFMADD231PS Y5, Y5, Y0
 
 stripdone:
-	VADDPS       Y2, Y0, Y0
-	VADDPS       Y3, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0x4e, X0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0xb1, X0, X1
-	VADDPS       X1, X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVSS       X0, ret+32(FP)
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVSS     X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -10917,8 +10906,6 @@ TEXT ·vecLayerNormF32AVX2(SB), NOSPLIT, $0-69
 	VBROADCASTSS X1, Y1
 	VMOVAPS      vecConstf32avx2<>+320(SB), Y0
 	VDIVPS       Y1, Y0, Y0
-
-first:
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
@@ -10930,13 +10917,12 @@ first:
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
 	VADDPS       96(DX), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X6
-	VADDPS       X6, X1, X1
-	VPERMILPS    $0x4e, X1, X6
-	VADDPS       X6, X1, X1
-	VPERMILPS    $0xb1, X1, X6
-	VADDPS       X6, X1, X1
-	VBROADCASTSS X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y6
+	VADDPS       Y6, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y6
+	VADDPS       Y6, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y6
+	VADDPS       Y6, Y1, Y1
 	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          firstshifted
 
@@ -11005,45 +10991,31 @@ row:
 	MOVQ         DX, CX
 	ADDQ         SI, DX
 	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPS    $0x4e, X4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPS    $0xb1, X4, X5
-	VADDPS       X5, X4, X4
-	VBROADCASTSS X4, Y4
+	VPERM2F128   $0x01, Y4, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VPERMILPS    $0x4e, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y5
+	VADDPS       Y5, Y4, Y4
 	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPS    $0x4e, X2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPS    $0xb1, X2, X3
-	VADDPS       X3, X2, X2
-	VBROADCASTSS X2, Y2
+	VPERM2F128   $0x01, Y2, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y2
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VMAXPS       Y4, Y1, Y4
-	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+64(FP), Y1
-	VADDPS       Y1, Y4, Y4
+	VFMADD132PS  Y0, Y1, Y4
 	VSQRTPS      Y4, Y4
 	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+48(FP)
-	JZ           alone
-	CMPB         nt+68(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	JMP          together
-
-kept:
-	CMPQ n+56(FP), $+2048
-	JG   alone
-
-together:
+	JZ           last
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
@@ -11055,13 +11027,12 @@ together:
 	VADDPS       32(DX), Y1, Y1
 	VADDPS       64(DX), Y1, Y1
 	VADDPS       96(DX), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X8
-	VADDPS       X8, X1, X1
-	VPERMILPS    $0x4e, X1, X8
-	VADDPS       X8, X1, X1
-	VPERMILPS    $0xb1, X1, X8
-	VADDPS       X8, X1, X1
-	VBROADCASTSS X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y8
+	VADDPS       Y8, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y8
+	VADDPS       Y8, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y8
+	VADDPS       Y8, Y1, Y1
 	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          nextshifted
 
@@ -11284,166 +11255,166 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+68(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+56(FP), R8
 	XORQ  DI, DI
 	SUBQ  $+32, R8
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, (AX)(DI*1)
-	VMOVUPS     32(CX)(DI*1), Y2
-	VMOVUPS     32(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     32(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, 32(AX)(DI*1)
-	VMOVUPS     64(CX)(DI*1), Y2
-	VMOVUPS     64(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     64(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, 64(AX)(DI*1)
-	VMOVUPS     96(CX)(DI*1), Y2
-	VMOVUPS     96(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     96(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, 96(AX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, R8
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (DX)(DI*1)
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, (AX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, R8
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+8, R8
-	JZ          alonentdone
+	JZ          lastntdone
 	LEAQ        vecMaskf32avx2<>+32(SB), BX
-	SHLQ        $0x02, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
+	MOVQ        R8, SI
+	SHLQ        $0x02, SI
+	SUBQ        SI, BX
+	VMOVUPS     (BX), Y0
 	PREFETCHT1  (DX)(DI*1)
-	VMASKMOVPS  (CX)(DI*1), Y1, Y3
-	VMASKMOVPS  (R9)(DI*1), Y1, Y2
-	VSUBPS      Y6, Y3, Y3
-	VMULPS      Y7, Y3, Y3
-	VMASKMOVPS  (R10)(DI*1), Y1, Y4
-	VFMADD213PS Y4, Y2, Y3
-	VMASKMOVPS  Y3, Y1, (AX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y0, Y2
+	VMASKMOVPS  (R9)(DI*1), Y0, Y1
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y0, Y3
+	VFMADD213PS Y3, Y1, Y2
+	VMASKMOVPS  Y2, Y0, (AX)(DI*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+56(FP), R8
 	XORQ DI, DI
 	SUBQ $+32, R8
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     32(CX)(DI*1), Y2
-	VMOVUPS     32(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     32(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, 32(AX)(DI*1)
-	VMOVUPS     64(CX)(DI*1), Y2
-	VMOVUPS     64(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     64(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, 64(AX)(DI*1)
-	VMOVUPS     96(CX)(DI*1), Y2
-	VMOVUPS     96(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     96(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, 96(AX)(DI*1)
+lastmain:
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, R8
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, (AX)(DI*1)
+lastsingle:
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, R8
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+8, R8
-	JZ          alonedone
-	LEAQ        vecMaskf32avx2<>+32(SB), BX
-	SHLQ        $0x02, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
-	VMASKMOVPS  (CX)(DI*1), Y1, Y3
-	VMASKMOVPS  (R9)(DI*1), Y1, Y2
-	VSUBPS      Y6, Y3, Y3
-	VMULPS      Y7, Y3, Y3
-	VMASKMOVPS  (R10)(DI*1), Y1, Y4
-	VFMADD213PS Y4, Y2, Y3
-	VMASKMOVPS  Y3, Y1, (AX)(DI*1)
+	JZ          lastdone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	MOVQ        R8, BX
+	SHLQ        $0x02, BX
+	SUBQ        BX, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPS  (CX)(DI*1), Y0, Y2
+	VMASKMOVPS  (R9)(DI*1), Y0, Y1
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y0, Y3
+	VFMADD213PS Y3, Y1, Y2
+	VMASKMOVPS  Y2, Y0, (AX)(DI*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+32(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+48(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -11466,8 +11437,6 @@ TEXT ·vecAddLayerNormF32AVX2(SB), NOSPLIT, $0-93
 	VBROADCASTSS X1, Y1
 	VMOVAPS      vecConstf32avx2<>+320(SB), Y0
 	VDIVPS       Y1, Y0, Y0
-
-first:
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
@@ -11483,13 +11452,12 @@ first:
 	VADDPS       32(R11), Y1, Y1
 	VADDPS       64(R11), Y1, Y1
 	VADDPS       96(R11), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X6
-	VADDPS       X6, X1, X1
-	VPERMILPS    $0x4e, X1, X6
-	VADDPS       X6, X1, X1
-	VPERMILPS    $0xb1, X1, X6
-	VADDPS       X6, X1, X1
-	VBROADCASTSS X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y6
+	VADDPS       Y6, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y6
+	VADDPS       Y6, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y6
+	VADDPS       Y6, Y1, Y1
 	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          firstshifted
 
@@ -11597,45 +11565,31 @@ turned:
 	ADDQ         BX, R11
 	ADDQ         SI, DX
 	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPS    $0x4e, X4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPS    $0xb1, X4, X5
-	VADDPS       X5, X4, X4
-	VBROADCASTSS X4, Y4
+	VPERM2F128   $0x01, Y4, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VPERMILPS    $0x4e, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y5
+	VADDPS       Y5, Y4, Y4
 	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPS    $0x4e, X2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPS    $0xb1, X2, X3
-	VADDPS       X3, X2, X2
-	VBROADCASTSS X2, Y2
+	VPERM2F128   $0x01, Y2, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y2
 	VMULPS       Y0, Y2, Y6
 	VFNMADD231PS Y2, Y6, Y4
 	VADDPS       Y1, Y6, Y6
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VMAXPS       Y4, Y1, Y4
-	VMULPS       Y0, Y4, Y4
 	VBROADCASTSS eps+88(FP), Y1
-	VADDPS       Y1, Y4, Y4
+	VFMADD132PS  Y0, Y1, Y4
 	VSQRTPS      Y4, Y4
 	VMOVAPS      vecConstf32avx2<>+320(SB), Y7
 	VDIVPS       Y4, Y7, Y7
 	DECQ         m+72(FP)
-	JZ           alone
-	CMPB         nt+92(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	JMP          together
-
-kept:
-	CMPQ n+80(FP), $+2048
-	JG   alone
-
-together:
+	JZ           last
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
@@ -11651,13 +11605,12 @@ together:
 	VADDPS       32(R11), Y1, Y1
 	VADDPS       64(R11), Y1, Y1
 	VADDPS       96(R11), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X8
-	VADDPS       X8, X1, X1
-	VPERMILPS    $0x4e, X1, X8
-	VADDPS       X8, X1, X1
-	VPERMILPS    $0xb1, X1, X8
-	VADDPS       X8, X1, X1
-	VBROADCASTSS X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y8
+	VADDPS       Y8, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y8
+	VADDPS       Y8, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y8
+	VADDPS       Y8, Y1, Y1
 	VMULPS       vecConstf32avx2<>+2784(SB), Y1, Y1
 	JMP          nextshifted
 
@@ -11934,170 +11887,170 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+92(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+80(FP), R8
 	XORQ  DI, DI
 	SUBQ  $+32, R8
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, (AX)(DI*1)
-	VMOVUPS     32(CX)(DI*1), Y2
-	VMOVUPS     32(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     32(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, 32(AX)(DI*1)
-	VMOVUPS     64(CX)(DI*1), Y2
-	VMOVUPS     64(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     64(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, 64(AX)(DI*1)
-	VMOVUPS     96(CX)(DI*1), Y2
-	VMOVUPS     96(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     96(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, 96(AX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, R8
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (DX)(DI*1)
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVNTPS    Y2, (AX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVNTPS    Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, R8
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+8, R8
-	JZ          alonentdone
+	JZ          lastntdone
 	LEAQ        vecMaskf32avx2<>+32(SB), BX
-	SHLQ        $0x02, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
+	MOVQ        R8, SI
+	SHLQ        $0x02, SI
+	SUBQ        SI, BX
+	VMOVUPS     (BX), Y0
 	PREFETCHT1  (DX)(DI*1)
-	VMASKMOVPS  (CX)(DI*1), Y1, Y3
-	VMASKMOVPS  (R9)(DI*1), Y1, Y2
-	VSUBPS      Y6, Y3, Y3
-	VMULPS      Y7, Y3, Y3
-	VMASKMOVPS  (R10)(DI*1), Y1, Y4
-	VFMADD213PS Y4, Y2, Y3
-	VMASKMOVPS  Y3, Y1, (AX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y0, Y2
+	VMASKMOVPS  (R9)(DI*1), Y0, Y1
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y0, Y3
+	VFMADD213PS Y3, Y1, Y2
+	VMASKMOVPS  Y2, Y0, (AX)(DI*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+80(FP), R8
 	XORQ DI, DI
 	SUBQ $+32, R8
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
+lastmain:
 	PREFETCHT1  (DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     32(CX)(DI*1), Y2
-	VMOVUPS     32(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     32(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, 32(AX)(DI*1)
-	VMOVUPS     64(CX)(DI*1), Y2
-	VMOVUPS     64(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     64(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, 64(AX)(DI*1)
-	VMOVUPS     96(CX)(DI*1), Y2
-	VMOVUPS     96(R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     96(R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, 96(AX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y1
+	VMOVUPS     32(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     32(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, 32(AX)(DI*1)
+	VMOVUPS     64(CX)(DI*1), Y1
+	VMOVUPS     64(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     64(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, 64(AX)(DI*1)
+	VMOVUPS     96(CX)(DI*1), Y1
+	VMOVUPS     96(R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     96(R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+32, R8
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
+lastsingle:
 	PREFETCHT1  (DX)(DI*1)
-	VMOVUPS     (CX)(DI*1), Y2
-	VMOVUPS     (R9)(DI*1), Y1
-	VSUBPS      Y6, Y2, Y2
-	VMULPS      Y7, Y2, Y2
-	VMOVUPS     (R10)(DI*1), Y3
-	VFMADD213PS Y3, Y1, Y2
-	VMOVUPS     Y2, (AX)(DI*1)
+	VMOVUPS     (CX)(DI*1), Y1
+	VMOVUPS     (R9)(DI*1), Y0
+	VSUBPS      Y6, Y1, Y1
+	VMULPS      Y7, Y1, Y1
+	VMOVUPS     (R10)(DI*1), Y2
+	VFMADD213PS Y2, Y0, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+8, R8
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+8, R8
-	JZ          alonedone
+	JZ          lastdone
 	LEAQ        vecMaskf32avx2<>+32(SB), BX
-	SHLQ        $0x02, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
+	MOVQ        R8, SI
+	SHLQ        $0x02, SI
+	SUBQ        SI, BX
+	VMOVUPS     (BX), Y0
 	PREFETCHT1  (DX)(DI*1)
-	VMASKMOVPS  (CX)(DI*1), Y1, Y3
-	VMASKMOVPS  (R9)(DI*1), Y1, Y2
-	VSUBPS      Y6, Y3, Y3
-	VMULPS      Y7, Y3, Y3
-	VMASKMOVPS  (R10)(DI*1), Y1, Y4
-	VFMADD213PS Y4, Y2, Y3
-	VMASKMOVPS  Y3, Y1, (AX)(DI*1)
+	VMASKMOVPS  (CX)(DI*1), Y0, Y2
+	VMASKMOVPS  (R9)(DI*1), Y0, Y1
+	VSUBPS      Y6, Y2, Y2
+	VMULPS      Y7, Y2, Y2
+	VMASKMOVPS  (R10)(DI*1), Y0, Y3
+	VFMADD213PS Y3, Y1, Y2
+	VMASKMOVPS  Y2, Y0, (AX)(DI*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+72(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -12114,16 +12067,14 @@ TEXT ·vecRMSNormF32AVX2(SB), NOSPLIT, $0-61
 	VBROADCASTSS X1, Y1
 	VMOVAPS      vecConstf32avx2<>+320(SB), Y0
 	VDIVPS       Y1, Y0, Y0
-
-first:
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y3
-	MOVQ    n+48(FP), R8
-	XORQ    DI, DI
-	SUBQ    $+32, R8
-	JLT     firstmaindone
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	MOVQ         n+48(FP), R8
+	XORQ         DI, DI
+	SUBQ         $+32, R8
+	JLT          firstmaindone
 
 firstmain:
 	VMOVUPS     (DX)(DI*1), Y2
@@ -12166,48 +12117,35 @@ row:
 	MOVQ         DX, CX
 	ADDQ         SI, DX
 	VADDPS       Y3, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPS    $0x4e, X1, X2
-	VADDPS       X2, X1, X1
-	VPERMILPS    $0xb1, X1, X2
-	VADDPS       X2, X1, X1
-	VBROADCASTSS X1, Y1
-	VMULPS       Y0, Y1, Y1
-	VBROADCASTSS eps+56(FP), Y2
+	VPERM2F128   $0x01, Y1, Y1, Y2
 	VADDPS       Y2, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y2
+	VADDPS       Y2, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y2
+	VADDPS       Y2, Y1, Y1
+	VBROADCASTSS eps+56(FP), Y2
+	VFMADD132PS  Y0, Y2, Y1
 	VSQRTPS      Y1, Y1
 	VMOVAPS      vecConstf32avx2<>+320(SB), Y2
 	VDIVPS       Y1, Y2, Y2
 	DECQ         m+40(FP)
-	JZ           alone
+	JZ           last
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	CMPB         nt+60(FP), $0x00
-	JEQ          kept
+	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
-	JNE          kept
-	JMP          together
-
-kept:
-	CMPQ n+48(FP), $+2048
-	JG   alone
-
-together:
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y1
-	VMOVAPS vecConstf32avx2<>+1664(SB), Y3
-	CMPB    nt+60(FP), $0x00
-	JEQ     bothkept
-	TESTQ   $0x0000003f, AX
-	JNE     bothkept
-	LEAQ    (DX)(SI*1), DI
-	LEAQ    13312(DX), BX
-	CMPQ    BX, DI
-	CMOVQLT DI, BX
-	MOVQ    n+48(FP), R8
-	XORQ    DI, DI
-	SUBQ    $+32, R8
-	JLT     bothntmaindone
+	JNE          bothkept
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         13312(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	MOVQ         n+48(FP), R8
+	XORQ         DI, DI
+	SUBQ         $+32, R8
+	JLT          bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
@@ -12359,147 +12297,147 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+60(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+48(FP), R8
 	XORQ  DI, DI
 	SUBQ  $+32, R8
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1 (DX)(DI*1)
 	PREFETCHT1 64(DX)(DI*1)
-	VMOVUPS    (CX)(DI*1), Y3
-	VMOVUPS    (R9)(DI*1), Y1
-	VMULPS     Y2, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMOVNTPS   Y3, (AX)(DI*1)
-	VMOVUPS    32(CX)(DI*1), Y3
-	VMOVUPS    32(R9)(DI*1), Y1
-	VMULPS     Y2, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMOVNTPS   Y3, 32(AX)(DI*1)
-	VMOVUPS    64(CX)(DI*1), Y3
-	VMOVUPS    64(R9)(DI*1), Y1
-	VMULPS     Y2, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMOVNTPS   Y3, 64(AX)(DI*1)
-	VMOVUPS    96(CX)(DI*1), Y3
-	VMOVUPS    96(R9)(DI*1), Y1
-	VMULPS     Y2, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMOVNTPS   Y3, 96(AX)(DI*1)
+	VMOVUPS    (CX)(DI*1), Y1
+	VMOVUPS    (R9)(DI*1), Y0
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, (AX)(DI*1)
+	VMOVUPS    32(CX)(DI*1), Y1
+	VMOVUPS    32(R9)(DI*1), Y0
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 32(AX)(DI*1)
+	VMOVUPS    64(CX)(DI*1), Y1
+	VMOVUPS    64(R9)(DI*1), Y0
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 64(AX)(DI*1)
+	VMOVUPS    96(CX)(DI*1), Y1
+	VMOVUPS    96(R9)(DI*1), Y0
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, 96(AX)(DI*1)
 	ADDQ       $+128, DI
 	SUBQ       $+32, R8
-	JGE        alonentmain
+	JGE        lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1 (DX)(DI*1)
-	VMOVUPS    (CX)(DI*1), Y3
-	VMOVUPS    (R9)(DI*1), Y1
-	VMULPS     Y2, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMOVNTPS   Y3, (AX)(DI*1)
+	VMOVUPS    (CX)(DI*1), Y1
+	VMOVUPS    (R9)(DI*1), Y0
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVNTPS   Y1, (AX)(DI*1)
 	ADDQ       $+32, DI
 	SUBQ       $+8, R8
-	JGE        alonentsingle
+	JGE        lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ       $+8, R8
-	JZ         alonentdone
+	JZ         lastntdone
 	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, R8
-	SUBQ       R8, BX
-	VMOVUPS    (BX), Y1
+	MOVQ       R8, SI
+	SHLQ       $0x02, SI
+	SUBQ       SI, BX
+	VMOVUPS    (BX), Y0
 	PREFETCHT1 (DX)(DI*1)
-	VMASKMOVPS (CX)(DI*1), Y1, Y4
-	VMASKMOVPS (R9)(DI*1), Y1, Y3
-	VMULPS     Y2, Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VMASKMOVPS Y4, Y1, (AX)(DI*1)
+	VMASKMOVPS (CX)(DI*1), Y0, Y3
+	VMASKMOVPS (R9)(DI*1), Y0, Y1
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)(DI*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+48(FP), R8
 	XORQ DI, DI
 	SUBQ $+32, R8
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPS (CX)(DI*1), Y3
-	VMOVUPS (R9)(DI*1), Y1
-	VMULPS  Y2, Y3, Y3
-	VMULPS  Y1, Y3, Y3
-	VMOVUPS Y3, (AX)(DI*1)
-	VMOVUPS 32(CX)(DI*1), Y3
-	VMOVUPS 32(R9)(DI*1), Y1
-	VMULPS  Y2, Y3, Y3
-	VMULPS  Y1, Y3, Y3
-	VMOVUPS Y3, 32(AX)(DI*1)
-	VMOVUPS 64(CX)(DI*1), Y3
-	VMOVUPS 64(R9)(DI*1), Y1
-	VMULPS  Y2, Y3, Y3
-	VMULPS  Y1, Y3, Y3
-	VMOVUPS Y3, 64(AX)(DI*1)
-	VMOVUPS 96(CX)(DI*1), Y3
-	VMOVUPS 96(R9)(DI*1), Y1
-	VMULPS  Y2, Y3, Y3
-	VMULPS  Y1, Y3, Y3
-	VMOVUPS Y3, 96(AX)(DI*1)
+lastmain:
+	VMOVUPS (CX)(DI*1), Y1
+	VMOVUPS (R9)(DI*1), Y0
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DI*1)
+	VMOVUPS 32(CX)(DI*1), Y1
+	VMOVUPS 32(R9)(DI*1), Y0
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(DI*1)
+	VMOVUPS 64(CX)(DI*1), Y1
+	VMOVUPS 64(R9)(DI*1), Y0
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 64(AX)(DI*1)
+	VMOVUPS 96(CX)(DI*1), Y1
+	VMOVUPS 96(R9)(DI*1), Y0
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 96(AX)(DI*1)
 	ADDQ    $+128, DI
 	SUBQ    $+32, R8
-	JGE     alonemain
+	JGE     lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+32, R8
 	SUBQ $+8, R8
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPS (CX)(DI*1), Y3
-	VMOVUPS (R9)(DI*1), Y1
-	VMULPS  Y2, Y3, Y3
-	VMULPS  Y1, Y3, Y3
-	VMOVUPS Y3, (AX)(DI*1)
+lastsingle:
+	VMOVUPS (CX)(DI*1), Y1
+	VMOVUPS (R9)(DI*1), Y0
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+8, R8
-	JGE     alonesingle
+	JGE     lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ       $+8, R8
-	JZ         alonedone
-	LEAQ       vecMaskf32avx2<>+32(SB), BX
-	SHLQ       $0x02, R8
-	SUBQ       R8, BX
-	VMOVUPS    (BX), Y1
-	VMASKMOVPS (CX)(DI*1), Y1, Y4
-	VMASKMOVPS (R9)(DI*1), Y1, Y3
-	VMULPS     Y2, Y4, Y4
-	VMULPS     Y3, Y4, Y4
-	VMASKMOVPS Y4, Y1, (AX)(DI*1)
+	JZ         lastdone
+	LEAQ       vecMaskf32avx2<>+32(SB), DX
+	MOVQ       R8, BX
+	SHLQ       $0x02, BX
+	SUBQ       BX, DX
+	VMOVUPS    (DX), Y0
+	VMASKMOVPS (CX)(DI*1), Y0, Y3
+	VMASKMOVPS (R9)(DI*1), Y0, Y1
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)(DI*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+24(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+40(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
 // func vecLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -13217,29 +13155,27 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, sum+80(FP)
-	VADDPS       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0x4e, X3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0xb1, X3, X0
-	VADDPS       X0, X3, X3
-	VBROADCASTSS X3, Y3
-	VMOVSS       X3, squares+84(FP)
+	VADDPS     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VMOVSS     X3, squares+84(FP)
 	VZEROUPPER
 	RET
 
 // func vecAddLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -13811,29 +13747,27 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0x4e, X1, X0
-	VADDPS       X0, X1, X1
-	VPERMILPS    $0xb1, X1, X0
-	VADDPS       X0, X1, X1
-	VBROADCASTSS X1, Y1
-	VMOVSS       X1, sum+80(FP)
-	VADDPS       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0x4e, X3, X0
-	VADDPS       X0, X3, X3
-	VPERMILPS    $0xb1, X3, X0
-	VADDPS       X0, X3, X3
-	VBROADCASTSS X3, Y3
-	VMOVSS       X3, squares+84(FP)
+	VADDPS     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VMOVSS     X3, squares+84(FP)
 	VZEROUPPER
 	RET
 
 // func vecRMSNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -14338,24 +14272,22 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0x4e, X0, X1
-	VADDPS       X1, X0, X0
-	VPERMILPS    $0xb1, X0, X1
-	VADDPS       X1, X0, X0
-	VBROADCASTSS X0, Y0
-	VMOVSS       X0, sum+80(FP)
-	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPS       X0, X2, X2
-	VPERMILPS    $0x4e, X2, X0
-	VADDPS       X0, X2, X2
-	VPERMILPS    $0xb1, X2, X0
-	VADDPS       X0, X2, X2
-	VBROADCASTSS X2, Y2
-	VMOVSS       X2, squares+84(FP)
+	VADDPS     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VADDPS     Y1, Y0, Y0
+	VMOVSS     X0, sum+80(FP)
+	VADDPS     Y3, Y2, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y0
+	VADDPS     Y0, Y2, Y2
+	VPERMILPS  $0x4e, Y2, Y0
+	VADDPS     Y0, Y2, Y2
+	VPERMILPS  $0xb1, Y2, Y0
+	VADDPS     Y0, Y2, Y2
+	VMOVSS     X2, squares+84(FP)
 	VZEROUPPER
 	RET
 

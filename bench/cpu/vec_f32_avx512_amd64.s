@@ -8101,37 +8101,36 @@ addmaxsingledone:
 	VMAXPS       Z7, Z6, Z6
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           addalonemaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z11
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          addalonemaindone
 
 addalonemain:
 	PREFETCHT1    (R9)(R12*1)
@@ -8282,41 +8281,40 @@ addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
-	CMPB          nt+76(FP), $0x00
-	JEQ           addkept
-	TESTQ         $0x0000003f, R11
-	JNE           addkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           addntmaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z11
+	CMPB         nt+76(FP), $0x00
+	JEQ          addkept
+	TESTQ        $0x0000003f, R11
+	JNE          addkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          addntmaindone
 
 addntmain:
 	PREFETCHT1    (R9)(R12*1)
@@ -8656,30 +8654,29 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z12
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VADDPS        Y7, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0x4e, X8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0xb1, X8, X7
-	VADDPS        X7, X8, X8
-	VBROADCASTSS  X8, Z8
-	VDIVPS        Z8, Z12, Z12
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           addrow
-	JMP           rest
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z12
+	VADDPS       Z10, Z8, Z8
+	VADDPS       Z11, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VSHUFF64X2   $0x4e, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VSHUFF64X2   $0xb1, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0x4e, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0xb1, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VDIVPS       Z8, Z12, Z12
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          addrow
+	JMP          rest
 
 plain:
 	MOVQ n+64(FP), CX
@@ -8720,37 +8717,36 @@ plainmaxsingledone:
 	VMAXPS       Z7, Z6, Z6
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           plainalonemaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z11
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          plainalonemaindone
 
 plainalonemain:
 	PREFETCHT1    (R9)(R12*1)
@@ -8872,41 +8868,40 @@ plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
-	CMPB          nt+76(FP), $0x00
-	JEQ           plainkept
-	TESTQ         $0x0000003f, R11
-	JNE           plainkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           plainntmaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z11
+	CMPB         nt+76(FP), $0x00
+	JEQ          plainkept
+	TESTQ        $0x0000003f, R11
+	JNE          plainkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          plainntmaindone
 
 plainntmain:
 	PREFETCHT1    (R9)(R12*1)
@@ -9188,29 +9183,28 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z12
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VADDPS        Y7, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0x4e, X8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0xb1, X8, X7
-	VADDPS        X7, X8, X8
-	VBROADCASTSS  X8, Z8
-	VDIVPS        Z8, Z12, Z12
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           plainrow
+	VBROADCASTSS vecConstf32avx512<>+96(SB), Z12
+	VADDPS       Z10, Z8, Z8
+	VADDPS       Z11, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VSHUFF64X2   $0x4e, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VSHUFF64X2   $0xb1, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0x4e, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0xb1, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VDIVPS       Z8, Z12, Z12
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          plainrow
 
 rest:
 	CMPB  nt+76(FP), $0x00
@@ -9839,23 +9833,22 @@ stripsingledone:
 	VADDPS       Z4, Z0, Z0
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, (AX)
-	ADDQ          $+4, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -9911,23 +9904,22 @@ stripsingledone:
 	VMAXPS       Z4, Z0, Z0
 
 stripdone:
-	VMAXPS        Z2, Z0, Z0
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMAXPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VMAXPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, (AX)
-	ADDQ          $+4, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VMAXPS     Z2, Z0, Z0
+	VMAXPS     Z3, Z1, Z1
+	VMAXPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -9987,31 +9979,30 @@ maxsingledone:
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VMAXPS        Y8, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X8
-	VMAXPS        X8, X7, X7
-	VPERMILPS     $0x4e, X7, X8
-	VMAXPS        X8, X7, X7
-	VPERMILPS     $0xb1, X7, X8
-	VMAXPS        X8, X7, X7
-	VBROADCASTSS  X7, Z7
-	VMOVSS        X7, (DX)
-	ADDQ          $+4, DX
-	VMULPS        Z5, Z7, Z8
-	VBROADCASTSS  vecConstf32avx512<>+1100(SB), Z7
-	LEAQ          (BX)(SI*1), R9
-	LEAQ          26624(R9), R10
-	DECQ          DI
-	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z11
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z12
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
-	SUBQ          $+64, CX
-	JLT           expmaindone
+	VSHUFF64X2   $0x4e, Z7, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VSHUFF64X2   $0xb1, Z7, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VPERMILPS    $0x4e, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VPERMILPS    $0xb1, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VMOVSS       X7, (DX)
+	ADDQ         $+4, DX
+	VMULPS       Z5, Z7, Z8
+	VBROADCASTSS vecConstf32avx512<>+1100(SB), Z7
+	LEAQ         (BX)(SI*1), R9
+	LEAQ         26624(R9), R10
+	DECQ         DI
+	CMOVQEQ      BX, R9
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z10
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z11
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z12
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          expmaindone
 
 expmain:
 	PREFETCHT1    (R10)(R8*1)
@@ -10121,15 +10112,14 @@ expdone:
 	VADDPS        Z11, Z9, Z9
 	VADDPS        Z12, Z10, Z10
 	VADDPS        Z10, Z9, Z9
-	VEXTRACTF64X4 $0x01, Z9, Y10
-	VADDPS        Y10, Y9, Y9
-	VEXTRACTF128  $0x01, Y9, X10
-	VADDPS        X10, X9, X9
-	VPERMILPS     $0x4e, X9, X10
-	VADDPS        X10, X9, X9
-	VPERMILPS     $0xb1, X9, X10
-	VADDPS        X10, X9, X9
-	VBROADCASTSS  X9, Z9
+	VSHUFF64X2    $0x4e, Z9, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VSHUFF64X2    $0xb1, Z9, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VPERMILPS     $0x4e, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VPERMILPS     $0xb1, Z9, Z10
+	VADDPS        Z10, Z9, Z9
 	VBROADCASTSS  -4(DX), Z10
 	VFNMADD213PS  Z8, Z5, Z10
 	VADDPS.RD_SAE Z10, Z0, Z8
@@ -10233,19 +10223,18 @@ stripsingledone:
 	VFMADD231PS Z4, Z4, Z0
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+32(FP)
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -10263,34 +10252,31 @@ TEXT ·vecLayerNormF32AVX512(SB), NOSPLIT, $0-69
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	CMPQ          n+56(FP), $+64
-	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
-	VADDPS        (BX), Z1, Z1
-	VADDPS        64(BX), Z1, Z1
-	VADDPS        128(BX), Z1, Z1
-	VADDPS        192(BX), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPS        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0x4e, X1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0xb1, X1, X10
-	VADDPS        X10, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	CMPQ         n+56(FP), $+64
+	JLT          firstshort
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VADDPS       (BX), Z1, Z1
+	VADDPS       64(BX), Z1, Z1
+	VADDPS       128(BX), Z1, Z1
+	VADDPS       192(BX), Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS.BCST  vecConstf32avx512<>+1248(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
@@ -10353,82 +10339,69 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VMULPS        Z0, Z2, Z10
-	VFNMADD231PS  Z2, Z10, Z6
-	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
-	VMAXPS        Z6, Z1, Z6
-	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+64(FP), Z1
-	VADDPS        Z1, Z6, Z6
-	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z11
-	VDIVPS        Z6, Z11, Z11
-	DECQ          m+48(FP)
-	JZ            alone
-	CMPB          nt+68(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+56(FP), $+2048
-	JG   alone
-
-together:
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	CMPQ          n+56(FP), $+64
-	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
-	VADDPS        (BX), Z1, Z1
-	VADDPS        64(BX), Z1, Z1
-	VADDPS        128(BX), Z1, Z1
-	VADDPS        192(BX), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPS        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0x4e, X1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0xb1, X1, X12
-	VADDPS        X12, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ              BX, DX
+	ADDQ              DI, BX
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0x4e, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0xb1, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0x4e, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0xb1, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0x4e, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0xb1, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0x4e, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0xb1, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VMULPS            Z0, Z2, Z10
+	VFNMADD231PS      Z2, Z10, Z6
+	VADDPS            Z1, Z10, Z10
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VMAXPS            Z6, Z1, Z6
+	VBROADCASTSS      eps+64(FP), Z1
+	VFMADD132PS       Z0, Z1, Z6
+	VRSQRT14PS        Z6, Z11
+	VMULPS.BCST       vecConstf32avx512<>+1252(SB), Z11, Z1
+	VMULPS            Z11, Z6, Z6
+	VFNMADD213PS.BCST vecConstf32avx512<>+96(SB), Z11, Z6
+	VFMADD231PS       Z1, Z6, Z11
+	DECQ              m+48(FP)
+	JZ                last
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z9
+	CMPQ              n+56(FP), $+64
+	JLT               nextshort
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VADDPS            (BX), Z1, Z1
+	VADDPS            64(BX), Z1, Z1
+	VADDPS            128(BX), Z1, Z1
+	VADDPS            192(BX), Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VMULPS.BCST       vecConstf32avx512<>+1248(SB), Z1, Z1
+	JMP               nextshifted
 
 nextshort:
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
@@ -10651,168 +10624,166 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+68(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+56(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
 	PREFETCHT1  128(BX)(R8*1)
 	PREFETCHT1  192(BX)(R8*1)
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*1), Z2
-	VMOVUPS     64(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, 64(AX)(R8*1)
-	VMOVUPS     128(DX)(R8*1), Z2
-	VMOVUPS     128(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, 128(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*1), Z2
-	VMOVUPS     192(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, 192(AX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*1), K1, Z2
-	VMOVUPS.Z   (R9)(R8*1), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+56(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*1), Z2
-	VMOVUPS     64(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, 64(AX)(R8*1)
-	VMOVUPS     128(DX)(R8*1), Z2
-	VMOVUPS     128(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, 128(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*1), Z2
-	VMOVUPS     192(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, 192(AX)(R8*1)
+lastmain:
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, (AX)(R8*1)
+lastsingle:
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
-	MOVQ        $0x00000001, SI
-	SHLQ        CL, SI
-	DECQ        SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(R8*1), K1, Z2
-	VMOVUPS.Z   (R9)(R8*1), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, K1, (AX)(R8*1)
+	JZ          lastdone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+32(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+48(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -10835,38 +10806,35 @@ TEXT ·vecAddLayerNormF32AVX512(SB), NOSPLIT, $0-93
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	CMPQ          n+80(FP), $+64
-	JLT           firstshort
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
-	VADDPS        (BX), Z1, Z1
-	VADDPS        64(BX), Z1, Z1
-	VADDPS        128(BX), Z1, Z1
-	VADDPS        192(BX), Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VADDPS        64(R11), Z1, Z1
-	VADDPS        128(R11), Z1, Z1
-	VADDPS        192(R11), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPS        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0x4e, X1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0xb1, X1, X10
-	VADDPS        X10, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z9
+	CMPQ         n+80(FP), $+64
+	JLT          firstshort
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VADDPS       (BX), Z1, Z1
+	VADDPS       64(BX), Z1, Z1
+	VADDPS       128(BX), Z1, Z1
+	VADDPS       192(BX), Z1, Z1
+	VADDPS       (R11), Z1, Z1
+	VADDPS       64(R11), Z1, Z1
+	VADDPS       128(R11), Z1, Z1
+	VADDPS       192(R11), Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS.BCST  vecConstf32avx512<>+1248(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
@@ -10966,88 +10934,75 @@ halves:
 	MOVQ CX, R12
 
 turned:
-	MOVQ          ldy+64(FP), CX
-	SHLQ          $0x02, CX
-	ADDQ          CX, R11
-	ADDQ          DI, BX
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VMULPS        Z0, Z2, Z10
-	VFNMADD231PS  Z2, Z10, Z6
-	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
-	VMAXPS        Z6, Z1, Z6
-	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+88(FP), Z1
-	VADDPS        Z1, Z6, Z6
-	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z11
-	VDIVPS        Z6, Z11, Z11
-	DECQ          m+72(FP)
-	JZ            alone
-	CMPB          nt+92(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+80(FP), $+2048
-	JG   alone
-
-together:
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z2
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z3
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z4
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z5
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z6
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z7
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z8
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z9
-	CMPQ          n+80(FP), $+64
-	JLT           nextshort
-	VBROADCASTSS  vecConstf32avx512<>+356(SB), Z1
-	VADDPS        (BX), Z1, Z1
-	VADDPS        64(BX), Z1, Z1
-	VADDPS        128(BX), Z1, Z1
-	VADDPS        192(BX), Z1, Z1
-	VADDPS        (R11), Z1, Z1
-	VADDPS        64(R11), Z1, Z1
-	VADDPS        128(R11), Z1, Z1
-	VADDPS        192(R11), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPS        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0x4e, X1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0xb1, X1, X12
-	VADDPS        X12, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstf32avx512<>+1248(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ              ldy+64(FP), CX
+	SHLQ              $0x02, CX
+	ADDQ              CX, R11
+	ADDQ              DI, BX
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0x4e, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0xb1, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0x4e, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0xb1, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0x4e, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0xb1, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0x4e, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0xb1, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VMULPS            Z0, Z2, Z10
+	VFNMADD231PS      Z2, Z10, Z6
+	VADDPS            Z1, Z10, Z10
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VMAXPS            Z6, Z1, Z6
+	VBROADCASTSS      eps+88(FP), Z1
+	VFMADD132PS       Z0, Z1, Z6
+	VRSQRT14PS        Z6, Z11
+	VMULPS.BCST       vecConstf32avx512<>+1252(SB), Z11, Z1
+	VMULPS            Z11, Z6, Z6
+	VFNMADD213PS.BCST vecConstf32avx512<>+96(SB), Z11, Z6
+	VFMADD231PS       Z1, Z6, Z11
+	DECQ              m+72(FP)
+	JZ                last
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z8
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z9
+	CMPQ              n+80(FP), $+64
+	JLT               nextshort
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VADDPS            (BX), Z1, Z1
+	VADDPS            64(BX), Z1, Z1
+	VADDPS            128(BX), Z1, Z1
+	VADDPS            192(BX), Z1, Z1
+	VADDPS            (R11), Z1, Z1
+	VADDPS            64(R11), Z1, Z1
+	VADDPS            128(R11), Z1, Z1
+	VADDPS            192(R11), Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VMULPS.BCST       vecConstf32avx512<>+1248(SB), Z1, Z1
+	JMP               nextshifted
 
 nextshort:
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
@@ -11330,174 +11285,172 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+92(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+80(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
 	PREFETCHT1  128(BX)(R8*1)
 	PREFETCHT1  192(BX)(R8*1)
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*1), Z2
-	VMOVUPS     64(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, 64(AX)(R8*1)
-	VMOVUPS     128(DX)(R8*1), Z2
-	VMOVUPS     128(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, 128(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*1), Z2
-	VMOVUPS     192(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, 192(AX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVNTPS    Z2, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVNTPS    Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*1), K1, Z2
-	VMOVUPS.Z   (R9)(R8*1), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
+lastmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
 	PREFETCHT1  128(BX)(R8*1)
 	PREFETCHT1  192(BX)(R8*1)
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*1), Z2
-	VMOVUPS     64(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, 64(AX)(R8*1)
-	VMOVUPS     128(DX)(R8*1), Z2
-	VMOVUPS     128(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, 128(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*1), Z2
-	VMOVUPS     192(R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, 192(AX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, 128(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+64, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
+lastsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*1), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*1), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*1), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*1), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+16, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
+	JZ          lastdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*1), K1, Z2
-	VMOVUPS.Z   (R9)(R8*1), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VMOVUPS     Z2, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*1), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+72(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -11514,8 +11467,6 @@ TEXT ·vecRMSNormF32AVX512(SB), NOSPLIT, $0-61
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstf32avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
@@ -11566,59 +11517,48 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPS        Z4, Z1, Z1
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VADDPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z1
-	VBROADCASTSS  eps+56(FP), Z2
-	VADDPS        Z2, Z1, Z1
-	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstf32avx512<>+96(SB), Z2
-	VDIVPS        Z1, Z2, Z2
-	DECQ          m+40(FP)
-	JZ            alone
-	CMPB          nt+60(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+48(FP), $+2048
-	JG   alone
-
-together:
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
-	CMPB         nt+60(FP), $0x00
-	JEQ          bothkept
-	TESTQ        $0x0000003f, AX
-	JNE          bothkept
-	LEAQ         (BX)(DI*1), CX
-	LEAQ         13312(BX), SI
-	CMPQ         SI, CX
-	CMOVQLT      CX, SI
-	MOVQ         n+48(FP), CX
-	XORQ         R8, R8
-	SUBQ         $+192, CX
-	JLT          bothntmaindone
+	MOVQ              BX, DX
+	ADDQ              DI, BX
+	VADDPS            Z4, Z1, Z1
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VBROADCASTSS      eps+56(FP), Z2
+	VFMADD132PS       Z0, Z2, Z1
+	VRSQRT14PS        Z1, Z2
+	VMULPS.BCST       vecConstf32avx512<>+1252(SB), Z2, Z3
+	VMULPS            Z2, Z1, Z1
+	VFNMADD213PS.BCST vecConstf32avx512<>+96(SB), Z2, Z1
+	VFMADD231PS       Z3, Z1, Z2
+	DECQ              m+40(FP)
+	JZ                last
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS      vecConstf32avx512<>+356(SB), Z5
+	CMPB              nt+60(FP), $0x00
+	JEQ               bothkept
+	TESTQ             $0x0000003f, AX
+	JNE               bothkept
+	LEAQ              (BX)(DI*1), CX
+	LEAQ              13312(BX), SI
+	CMPQ              SI, CX
+	CMOVQLT           CX, SI
+	MOVQ              n+48(FP), CX
+	XORQ              R8, R8
+	SUBQ              $+192, CX
+	JLT               bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
@@ -11837,17 +11777,17 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+60(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+48(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+192, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1 (BX)(R8*1)
 	PREFETCHT1 64(BX)(R8*1)
 	PREFETCHT1 128(BX)(R8*1)
@@ -11860,170 +11800,168 @@ alonentmain:
 	PREFETCHT1 576(BX)(R8*1)
 	PREFETCHT1 640(BX)(R8*1)
 	PREFETCHT1 704(BX)(R8*1)
-	VMOVUPS    (DX)(R8*1), Z3
-	VMOVUPS    (R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, (AX)(R8*1)
-	VMOVUPS    64(DX)(R8*1), Z3
-	VMOVUPS    64(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 64(AX)(R8*1)
-	VMOVUPS    128(DX)(R8*1), Z3
-	VMOVUPS    128(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 128(AX)(R8*1)
-	VMOVUPS    192(DX)(R8*1), Z3
-	VMOVUPS    192(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 192(AX)(R8*1)
-	VMOVUPS    256(DX)(R8*1), Z3
-	VMOVUPS    256(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 256(AX)(R8*1)
-	VMOVUPS    320(DX)(R8*1), Z3
-	VMOVUPS    320(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 320(AX)(R8*1)
-	VMOVUPS    384(DX)(R8*1), Z3
-	VMOVUPS    384(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 384(AX)(R8*1)
-	VMOVUPS    448(DX)(R8*1), Z3
-	VMOVUPS    448(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 448(AX)(R8*1)
-	VMOVUPS    512(DX)(R8*1), Z3
-	VMOVUPS    512(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 512(AX)(R8*1)
-	VMOVUPS    576(DX)(R8*1), Z3
-	VMOVUPS    576(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 576(AX)(R8*1)
-	VMOVUPS    640(DX)(R8*1), Z3
-	VMOVUPS    640(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 640(AX)(R8*1)
-	VMOVUPS    704(DX)(R8*1), Z3
-	VMOVUPS    704(R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, 704(AX)(R8*1)
+	VMOVUPS    (DX)(R8*1), Z1
+	VMOVUPS    (R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, (AX)(R8*1)
+	VMOVUPS    64(DX)(R8*1), Z1
+	VMOVUPS    64(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 64(AX)(R8*1)
+	VMOVUPS    128(DX)(R8*1), Z1
+	VMOVUPS    128(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 128(AX)(R8*1)
+	VMOVUPS    192(DX)(R8*1), Z1
+	VMOVUPS    192(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 192(AX)(R8*1)
+	VMOVUPS    256(DX)(R8*1), Z1
+	VMOVUPS    256(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 256(AX)(R8*1)
+	VMOVUPS    320(DX)(R8*1), Z1
+	VMOVUPS    320(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 320(AX)(R8*1)
+	VMOVUPS    384(DX)(R8*1), Z1
+	VMOVUPS    384(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 384(AX)(R8*1)
+	VMOVUPS    448(DX)(R8*1), Z1
+	VMOVUPS    448(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 448(AX)(R8*1)
+	VMOVUPS    512(DX)(R8*1), Z1
+	VMOVUPS    512(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 512(AX)(R8*1)
+	VMOVUPS    576(DX)(R8*1), Z1
+	VMOVUPS    576(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 576(AX)(R8*1)
+	VMOVUPS    640(DX)(R8*1), Z1
+	VMOVUPS    640(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 640(AX)(R8*1)
+	VMOVUPS    704(DX)(R8*1), Z1
+	VMOVUPS    704(R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, 704(AX)(R8*1)
 	LFENCE
 	ADDQ       $+768, R8
 	SUBQ       $+192, CX
-	JGE        alonentmain
+	JGE        lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1 (BX)(R8*1)
-	VMOVUPS    (DX)(R8*1), Z3
-	VMOVUPS    (R9)(R8*1), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVNTPS   Z3, (AX)(R8*1)
+	VMOVUPS    (DX)(R8*1), Z1
+	VMOVUPS    (R9)(R8*1), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVNTPS   Z1, (AX)(R8*1)
 	ADDQ       $+64, R8
 	SUBQ       $+16, CX
-	JGE        alonentsingle
+	JGE        lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ       $+16, CX
-	JZ         alonentdone
+	JZ         lastntdone
 	MOVQ       $0x00000001, SI
 	SHLQ       CL, SI
 	DECQ       SI
 	KMOVW      SI, K1
 	PREFETCHT1 (BX)(R8*1)
-	VMOVUPS.Z  (DX)(R8*1), K1, Z3
-	VMOVUPS.Z  (R9)(R8*1), K1, Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VMOVUPS    Z3, K1, (AX)(R8*1)
+	VMOVUPS.Z  (DX)(R8*1), K1, Z1
+	VMOVUPS.Z  (R9)(R8*1), K1, Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVUPS    Z1, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+48(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPS (DX)(R8*1), Z3
-	VMOVUPS (R9)(R8*1), Z1
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z1, Z3, Z3
-	VMOVUPS Z3, (AX)(R8*1)
-	VMOVUPS 64(DX)(R8*1), Z3
-	VMOVUPS 64(R9)(R8*1), Z1
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z1, Z3, Z3
-	VMOVUPS Z3, 64(AX)(R8*1)
-	VMOVUPS 128(DX)(R8*1), Z3
-	VMOVUPS 128(R9)(R8*1), Z1
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z1, Z3, Z3
-	VMOVUPS Z3, 128(AX)(R8*1)
-	VMOVUPS 192(DX)(R8*1), Z3
-	VMOVUPS 192(R9)(R8*1), Z1
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z1, Z3, Z3
-	VMOVUPS Z3, 192(AX)(R8*1)
+lastmain:
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS (R9)(R8*1), Z0
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(R8*1)
+	VMOVUPS 64(DX)(R8*1), Z1
+	VMOVUPS 64(R9)(R8*1), Z0
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(R8*1)
+	VMOVUPS 128(DX)(R8*1), Z1
+	VMOVUPS 128(R9)(R8*1), Z0
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 128(AX)(R8*1)
+	VMOVUPS 192(DX)(R8*1), Z1
+	VMOVUPS 192(R9)(R8*1), Z0
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 192(AX)(R8*1)
 	ADDQ    $+256, R8
 	SUBQ    $+64, CX
-	JGE     alonemain
+	JGE     lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPS (DX)(R8*1), Z3
-	VMOVUPS (R9)(R8*1), Z1
-	VMULPS  Z2, Z3, Z3
-	VMULPS  Z1, Z3, Z3
-	VMOVUPS Z3, (AX)(R8*1)
+lastsingle:
+	VMOVUPS (DX)(R8*1), Z1
+	VMOVUPS (R9)(R8*1), Z0
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(R8*1)
 	ADDQ    $+64, R8
 	SUBQ    $+16, CX
-	JGE     alonesingle
+	JGE     lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ      $+16, CX
-	JZ        alonedone
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (DX)(R8*1), K1, Z3
-	VMOVUPS.Z (R9)(R8*1), K1, Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VMOVUPS   Z3, K1, (AX)(R8*1)
+	JZ        lastdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (DX)(R8*1), K1, Z1
+	VMOVUPS.Z (R9)(R8*1), K1, Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+24(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
-	CMPQ m+40(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -12485,32 +12423,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, sum+80(FP)
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMOVSS        X5, squares+84(FP)
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -12910,32 +12846,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, sum+80(FP)
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMOVSS        X5, squares+84(FP)
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -13280,32 +13214,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, sum+80(FP)
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMOVSS        X4, squares+84(FP)
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, sum+80(FP)
+	VADDPS     Z6, Z4, Z4
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z5, Z4, Z4
+	VSHUFF64X2 $0x4e, Z4, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VSHUFF64X2 $0xb1, Z4, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VPERMILPS  $0x4e, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VPERMILPS  $0xb1, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VMOVSS     X4, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -13322,13 +13254,13 @@ TEXT ·vecDropoutF32AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstf32avx512<>+1252(SB), Z2, Z2
-	VBROADCASTSS vecConstf32avx512<>+1316(SB), Z3
-	VBROADCASTSS vecConstf32avx512<>+1320(SB), Z4
-	VBROADCASTSS vecConstf32avx512<>+1324(SB), Z5
-	VBROADCASTSS vecConstf32avx512<>+1328(SB), Z6
-	VBROADCASTSS vecConstf32avx512<>+1332(SB), Z7
-	VBROADCASTSS vecConstf32avx512<>+1336(SB), Z8
+	VPADDD       vecConstf32avx512<>+1256(SB), Z2, Z2
+	VBROADCASTSS vecConstf32avx512<>+1320(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+1324(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+1328(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+1332(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+1336(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+1340(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -13562,11 +13494,11 @@ TEXT ·vecAddGeluDropoutF32AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstf32avx512<>+1252(SB), Z10, Z10
-	VBROADCASTSS vecConstf32avx512<>+1316(SB), Z11
-	VBROADCASTSS vecConstf32avx512<>+1320(SB), Z12
-	VBROADCASTSS vecConstf32avx512<>+1324(SB), Z13
-	VBROADCASTSS vecConstf32avx512<>+1328(SB), Z14
+	VPADDD       vecConstf32avx512<>+1256(SB), Z10, Z10
+	VBROADCASTSS vecConstf32avx512<>+1320(SB), Z11
+	VBROADCASTSS vecConstf32avx512<>+1324(SB), Z12
+	VBROADCASTSS vecConstf32avx512<>+1328(SB), Z13
+	VBROADCASTSS vecConstf32avx512<>+1332(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -15944,26 +15876,27 @@ DATA vecConstf32avx512<>+1236(SB)/4, $0x3fefe4ba
 DATA vecConstf32avx512<>+1240(SB)/4, $0x3ff5257d
 DATA vecConstf32avx512<>+1244(SB)/4, $0x3ffa83b3
 DATA vecConstf32avx512<>+1248(SB)/4, $0x3c800000
-DATA vecConstf32avx512<>+1252(SB)/4, $0x9e3779b9
-DATA vecConstf32avx512<>+1256(SB)/4, $0x3c6ef372
-DATA vecConstf32avx512<>+1260(SB)/4, $0xdaa66d2b
-DATA vecConstf32avx512<>+1264(SB)/4, $0x78dde6e4
-DATA vecConstf32avx512<>+1268(SB)/4, $0x1715609d
-DATA vecConstf32avx512<>+1272(SB)/4, $0xb54cda56
-DATA vecConstf32avx512<>+1276(SB)/4, $0x5384540f
-DATA vecConstf32avx512<>+1280(SB)/4, $0xf1bbcdc8
-DATA vecConstf32avx512<>+1284(SB)/4, $0x8ff34781
-DATA vecConstf32avx512<>+1288(SB)/4, $0x2e2ac13a
-DATA vecConstf32avx512<>+1292(SB)/4, $0xcc623af3
-DATA vecConstf32avx512<>+1296(SB)/4, $0x6a99b4ac
-DATA vecConstf32avx512<>+1300(SB)/4, $0x08d12e65
-DATA vecConstf32avx512<>+1304(SB)/4, $0xa708a81e
-DATA vecConstf32avx512<>+1308(SB)/4, $0x454021d7
-DATA vecConstf32avx512<>+1312(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+1316(SB)/4, $0x85ebca6b
-DATA vecConstf32avx512<>+1320(SB)/4, $0xc2b2ae35
-DATA vecConstf32avx512<>+1324(SB)/4, $0xe3779b90
-DATA vecConstf32avx512<>+1328(SB)/4, $0xc6ef3720
-DATA vecConstf32avx512<>+1332(SB)/4, $0xaa66d2b0
-DATA vecConstf32avx512<>+1336(SB)/4, $0x8dde6e40
-GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1340
+DATA vecConstf32avx512<>+1252(SB)/4, $0x3f000000
+DATA vecConstf32avx512<>+1256(SB)/4, $0x9e3779b9
+DATA vecConstf32avx512<>+1260(SB)/4, $0x3c6ef372
+DATA vecConstf32avx512<>+1264(SB)/4, $0xdaa66d2b
+DATA vecConstf32avx512<>+1268(SB)/4, $0x78dde6e4
+DATA vecConstf32avx512<>+1272(SB)/4, $0x1715609d
+DATA vecConstf32avx512<>+1276(SB)/4, $0xb54cda56
+DATA vecConstf32avx512<>+1280(SB)/4, $0x5384540f
+DATA vecConstf32avx512<>+1284(SB)/4, $0xf1bbcdc8
+DATA vecConstf32avx512<>+1288(SB)/4, $0x8ff34781
+DATA vecConstf32avx512<>+1292(SB)/4, $0x2e2ac13a
+DATA vecConstf32avx512<>+1296(SB)/4, $0xcc623af3
+DATA vecConstf32avx512<>+1300(SB)/4, $0x6a99b4ac
+DATA vecConstf32avx512<>+1304(SB)/4, $0x08d12e65
+DATA vecConstf32avx512<>+1308(SB)/4, $0xa708a81e
+DATA vecConstf32avx512<>+1312(SB)/4, $0x454021d7
+DATA vecConstf32avx512<>+1316(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1320(SB)/4, $0x85ebca6b
+DATA vecConstf32avx512<>+1324(SB)/4, $0xc2b2ae35
+DATA vecConstf32avx512<>+1328(SB)/4, $0xe3779b90
+DATA vecConstf32avx512<>+1332(SB)/4, $0xc6ef3720
+DATA vecConstf32avx512<>+1336(SB)/4, $0xaa66d2b0
+DATA vecConstf32avx512<>+1340(SB)/4, $0x8dde6e40
+GLOBL vecConstf32avx512<>(SB), RODATA|NOPTR, $1344

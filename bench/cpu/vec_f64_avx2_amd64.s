@@ -8731,31 +8731,30 @@ addmaxsingledone:
 	VMAXPD     Y5, Y3, Y3
 
 addmaxdone:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPD       X4, X3, X3
-	VPERMILPD    $0x01, X3, X4
-	VMAXPD       X4, X3, X3
-	VBROADCASTSD X3, Y3
-	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+16, R12
-	JLT          addalonemaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VMULPD     Y2, Y3, Y4
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y6
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+16, R12
+	JLT        addalonemaindone
 
 addalonemain:
 	PREFETCHT1  (R8)(R11*1)
@@ -8960,35 +8959,34 @@ addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPD       X4, X3, X3
-	VPERMILPD    $0x01, X3, X4
-	VMAXPD       X4, X3, X3
-	VBROADCASTSD X3, Y3
-	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
-	CMPB         nt+80(FP), $0x00
-	JEQ          addkept
-	TESTQ        $0x0000003f, R10
-	JNE          addkept
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+16, R12
-	JLT          addntmaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VMULPD     Y2, Y3, Y4
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y6
+	CMPB       nt+80(FP), $0x00
+	JEQ        addkept
+	TESTQ      $0x0000003f, R10
+	JNE        addkept
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+16, R12
+	JLT        addntmaindone
 
 addntmain:
 	PREFETCHT1  (R8)(R11*1)
@@ -9434,24 +9432,23 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
-	VADDPD       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPD       X4, X5, X5
-	VBROADCASTSD X5, Y5
-	VDIVPD       Y5, Y7, Y7
-	MOVQ         BX, R9
-	MOVQ         AX, R10
-	MOVQ         ldd+32(FP), CX
-	SHLQ         $0x03, CX
-	ADDQ         CX, AX
-	CMPQ         room+24(FP), $0x00
-	CMOVQEQ      AX, BX
-	DECQ         m+56(FP)
-	JNZ          addrow
-	JMP          rest
+	VMOVAPD    vecConstf64avx2<>+512(SB), Y7
+	VADDPD     Y6, Y5, Y5
+	VPERM2F128 $0x01, Y5, Y5, Y4
+	VADDPD     Y4, Y5, Y5
+	VPERMILPD  $0x55, Y5, Y4
+	VADDPD     Y4, Y5, Y5
+	VDIVPD     Y5, Y7, Y7
+	MOVQ       BX, R9
+	MOVQ       AX, R10
+	MOVQ       ldd+32(FP), CX
+	SHLQ       $0x03, CX
+	ADDQ       CX, AX
+	CMPQ       room+24(FP), $0x00
+	CMOVQEQ    AX, BX
+	DECQ       m+56(FP)
+	JNZ        addrow
+	JMP        rest
 
 plain:
 	MOVQ n+64(FP), R12
@@ -9493,31 +9490,30 @@ plainmaxsingledone:
 	VMAXPD     Y5, Y3, Y3
 
 plainmaxdone:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPD       X4, X3, X3
-	VPERMILPD    $0x01, X3, X4
-	VMAXPD       X4, X3, X3
-	VBROADCASTSD X3, Y3
-	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+16, R12
-	JLT          plainalonemaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VMULPD     Y2, Y3, Y4
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y6
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+16, R12
+	JLT        plainalonemaindone
 
 plainalonemain:
 	PREFETCHT1  (R8)(R11*1)
@@ -9693,35 +9689,34 @@ plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPD       X4, X3, X3
-	VPERMILPD    $0x01, X3, X4
-	VMAXPD       X4, X3, X3
-	VBROADCASTSD X3, Y3
-	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
-	MOVQ         SI, CX
-	MOVQ         DI, DX
-	MOVQ         lds+40(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, SI
-	MOVQ         ldy+48(FP), R8
-	SHLQ         $0x03, R8
-	ADDQ         R8, DI
-	LEAQ         26624(SI), R8
-	CMPQ         m+56(FP), $0x01
-	CMOVQEQ      CX, SI
-	CMOVQEQ      DX, DI
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
-	CMPB         nt+80(FP), $0x00
-	JEQ          plainkept
-	TESTQ        $0x0000003f, R10
-	JNE          plainkept
-	MOVQ         n+64(FP), R12
-	XORQ         R11, R11
-	SUBQ         $+16, R12
-	JLT          plainntmaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VMULPD     Y2, Y3, Y4
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y3
+	MOVQ       SI, CX
+	MOVQ       DI, DX
+	MOVQ       lds+40(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, SI
+	MOVQ       ldy+48(FP), R8
+	SHLQ       $0x03, R8
+	ADDQ       R8, DI
+	LEAQ       26624(SI), R8
+	CMPQ       m+56(FP), $0x01
+	CMOVQEQ    CX, SI
+	CMOVQEQ    DX, DI
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y6
+	CMPB       nt+80(FP), $0x00
+	JEQ        plainkept
+	TESTQ      $0x0000003f, R10
+	JNE        plainkept
+	MOVQ       n+64(FP), R12
+	XORQ       R11, R11
+	SUBQ       $+16, R12
+	JLT        plainntmaindone
 
 plainntmain:
 	PREFETCHT1  (R8)(R11*1)
@@ -10109,23 +10104,22 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
-	VADDPD       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPD       X4, X5, X5
-	VBROADCASTSD X5, Y5
-	VDIVPD       Y5, Y7, Y7
-	MOVQ         BX, R9
-	MOVQ         AX, R10
-	MOVQ         ldd+32(FP), CX
-	SHLQ         $0x03, CX
-	ADDQ         CX, AX
-	CMPQ         room+24(FP), $0x00
-	CMOVQEQ      AX, BX
-	DECQ         m+56(FP)
-	JNZ          plainrow
+	VMOVAPD    vecConstf64avx2<>+512(SB), Y7
+	VADDPD     Y6, Y5, Y5
+	VPERM2F128 $0x01, Y5, Y5, Y4
+	VADDPD     Y4, Y5, Y5
+	VPERMILPD  $0x55, Y5, Y4
+	VADDPD     Y4, Y5, Y5
+	VDIVPD     Y5, Y7, Y7
+	MOVQ       BX, R9
+	MOVQ       AX, R10
+	MOVQ       ldd+32(FP), CX
+	SHLQ       $0x03, CX
+	ADDQ       CX, AX
+	CMPQ       room+24(FP), $0x00
+	CMOVQEQ    AX, BX
+	DECQ       m+56(FP)
+	JNZ        plainrow
 
 rest:
 	CMPB  nt+80(FP), $0x00
@@ -10731,7 +10725,7 @@ return:
 	RET
 
 // func vecRowSumsF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX
 TEXT ·vecRowSumsF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -10782,24 +10776,23 @@ stripsingledone:
 	VADDPD     Y5, Y0, Y0
 
 stripdone:
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, (AX)
-	ADDQ         $+8, AX
-	ADDQ         DX, CX
-	DECQ         BX
-	JNZ          row
+	VADDPD     Y2, Y0, Y0
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPD     Y1, Y0, Y0
+	VPERMILPD  $0x55, Y0, Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVSD     X0, (AX)
+	ADDQ       $+8, AX
+	ADDQ       DX, CX
+	DECQ       BX
+	JNZ        row
 	VZEROUPPER
 	RET
 
 // func vecRowMaxesF64AVX2(dst *float64, src *float64, lds int, m int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX
 TEXT ·vecRowMaxesF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -10850,19 +10843,18 @@ stripsingledone:
 	VMAXPD     Y5, Y0, Y0
 
 stripdone:
-	VMAXPD       Y2, Y0, Y0
-	VMAXPD       Y3, Y1, Y1
-	VMAXPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VMAXPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VMAXPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, (AX)
-	ADDQ         $+8, AX
-	ADDQ         DX, CX
-	DECQ         BX
-	JNZ          row
+	VMAXPD     Y2, Y0, Y0
+	VMAXPD     Y3, Y1, Y1
+	VMAXPD     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VMAXPD     Y1, Y0, Y0
+	VPERMILPD  $0x55, Y0, Y1
+	VMAXPD     Y1, Y0, Y0
+	VMOVSD     X0, (AX)
+	ADDQ       $+8, AX
+	ADDQ       DX, CX
+	DECQ       BX
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -10918,27 +10910,26 @@ maxsingledone:
 
 maxdone:
 row:
-	VEXTRACTF128 $0x01, Y3, X4
-	VMAXPD       X4, X3, X3
-	VPERMILPD    $0x01, X3, X4
-	VMAXPD       X4, X3, X3
-	VBROADCASTSD X3, Y3
-	VMOVSD       X3, (CX)
-	ADDQ         $+8, CX
-	VMULPD       Y2, Y3, Y4
-	VMOVAPD      vecConstf64avx2<>+3744(SB), Y3
-	LEAQ         (DX)(BX*1), R9
-	LEAQ         26624(R9), R10
-	DECQ         SI
-	CMOVQEQ      DX, R9
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y5
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y6
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y7
-	VMOVAPD      vecConstf64avx2<>+2688(SB), Y8
-	MOVQ         n+40(FP), DI
-	XORQ         R8, R8
-	SUBQ         $+16, DI
-	JLT          expmaindone
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y4
+	VMAXPD     Y4, Y3, Y3
+	VMOVSD     X3, (CX)
+	ADDQ       $+8, CX
+	VMULPD     Y2, Y3, Y4
+	VMOVAPD    vecConstf64avx2<>+3744(SB), Y3
+	LEAQ       (DX)(BX*1), R9
+	LEAQ       26624(R9), R10
+	DECQ       SI
+	CMOVQEQ    DX, R9
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y5
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y6
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y7
+	VMOVAPD    vecConstf64avx2<>+2688(SB), Y8
+	MOVQ       n+40(FP), DI
+	XORQ       R8, R8
+	SUBQ       $+16, DI
+	JLT        expmaindone
 
 expmain:
 	PREFETCHT1  (R10)(R8*1)
@@ -11107,11 +11098,10 @@ expdone:
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y8, Y6, Y6
 	VADDPD       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X6
-	VADDPD       X6, X5, X5
-	VPERMILPD    $0x01, X5, X6
-	VADDPD       X6, X5, X5
-	VBROADCASTSD X5, Y5
+	VPERM2F128   $0x01, Y5, Y5, Y6
+	VADDPD       Y6, Y5, Y5
+	VPERMILPD    $0x55, Y5, Y6
+	VADDPD       Y6, Y5, Y5
 	VBROADCASTSD -8(CX), Y6
 	VFNMADD213PD Y4, Y2, Y6
 	VMAXPD       Y6, Y0, Y6
@@ -11142,7 +11132,7 @@ expdone:
 	RET
 
 // func vecRowDistanceF64AVX2(src *float64, y *float64, n int, far bool) float64
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecRowDistanceF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    src+0(FP), AX
 	MOVQ    y+8(FP), CX
@@ -11221,15 +11211,14 @@ stripsingledone:
 	VFMADD231PD Y5, Y5, Y0
 
 stripdone:
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, ret+32(FP)
+	VADDPD     Y2, Y0, Y0
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPD     Y1, Y0, Y0
+	VPERMILPD  $0x55, Y0, Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVSD     X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -11247,8 +11236,6 @@ TEXT ·vecLayerNormF64AVX2(SB), NOSPLIT, $0-73
 	VBROADCASTSD X1, Y1
 	VMOVAPD      vecConstf64avx2<>+512(SB), Y0
 	VDIVPD       Y1, Y0, Y0
-
-first:
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
@@ -11260,11 +11247,10 @@ first:
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
 	VADDPD       96(DX), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X6
-	VADDPD       X6, X1, X1
-	VPERMILPD    $0x01, X1, X6
-	VADDPD       X6, X1, X1
-	VBROADCASTSD X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y6
+	VADDPD       Y6, Y1, Y1
+	VPERMILPD    $0x55, Y1, Y6
+	VADDPD       Y6, Y1, Y1
 	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          firstshifted
 
@@ -11333,41 +11319,27 @@ row:
 	MOVQ         DX, CX
 	ADDQ         SI, DX
 	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPD       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPD       X5, X4, X4
-	VBROADCASTSD X4, Y4
+	VPERM2F128   $0x01, Y4, Y4, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERMILPD    $0x55, Y4, Y5
+	VADDPD       Y5, Y4, Y4
 	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPD       X3, X2, X2
-	VBROADCASTSD X2, Y2
+	VPERM2F128   $0x01, Y2, Y2, Y3
+	VADDPD       Y3, Y2, Y2
+	VPERMILPD    $0x55, Y2, Y3
+	VADDPD       Y3, Y2, Y2
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VMAXPD       Y4, Y1, Y4
-	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+64(FP), Y1
-	VADDPD       Y1, Y4, Y4
+	VFMADD132PD  Y0, Y1, Y4
 	VSQRTPD      Y4, Y4
 	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
 	VDIVPD       Y4, Y7, Y7
 	DECQ         m+48(FP)
-	JZ           alone
-	CMPB         nt+72(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	JMP          together
-
-kept:
-	CMPQ n+56(FP), $+1024
-	JG   alone
-
-together:
+	JZ           last
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
@@ -11379,11 +11351,10 @@ together:
 	VADDPD       32(DX), Y1, Y1
 	VADDPD       64(DX), Y1, Y1
 	VADDPD       96(DX), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X8
-	VADDPD       X8, X1, X1
-	VPERMILPD    $0x01, X1, X8
-	VADDPD       X8, X1, X1
-	VBROADCASTSD X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y8
+	VADDPD       Y8, Y1, Y1
+	VPERMILPD    $0x55, Y1, Y8
+	VADDPD       Y8, Y1, Y1
 	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          nextshifted
 
@@ -11606,166 +11577,166 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+72(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+56(FP), R8
 	XORQ  DI, DI
 	SUBQ  $+16, R8
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, (AX)(DI*1)
-	VMOVUPD     32(CX)(DI*1), Y2
-	VMOVUPD     32(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     32(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, 32(AX)(DI*1)
-	VMOVUPD     64(CX)(DI*1), Y2
-	VMOVUPD     64(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     64(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, 64(AX)(DI*1)
-	VMOVUPD     96(CX)(DI*1), Y2
-	VMOVUPD     96(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     96(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, 96(AX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, R8
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (DX)(DI*1)
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, (AX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, R8
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+4, R8
-	JZ          alonentdone
+	JZ          lastntdone
 	LEAQ        vecMaskf64avx2<>+32(SB), BX
-	SHLQ        $0x03, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
+	MOVQ        R8, SI
+	SHLQ        $0x03, SI
+	SUBQ        SI, BX
+	VMOVUPS     (BX), Y0
 	PREFETCHT1  (DX)(DI*1)
-	VMASKMOVPD  (CX)(DI*1), Y1, Y3
-	VMASKMOVPD  (R9)(DI*1), Y1, Y2
-	VSUBPD      Y6, Y3, Y3
-	VMULPD      Y7, Y3, Y3
-	VMASKMOVPD  (R10)(DI*1), Y1, Y4
-	VFMADD213PD Y4, Y2, Y3
-	VMASKMOVPD  Y3, Y1, (AX)(DI*1)
+	VMASKMOVPD  (CX)(DI*1), Y0, Y2
+	VMASKMOVPD  (R9)(DI*1), Y0, Y1
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y0, Y3
+	VFMADD213PD Y3, Y1, Y2
+	VMASKMOVPD  Y2, Y0, (AX)(DI*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+56(FP), R8
 	XORQ DI, DI
 	SUBQ $+16, R8
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, (AX)(DI*1)
-	VMOVUPD     32(CX)(DI*1), Y2
-	VMOVUPD     32(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     32(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, 32(AX)(DI*1)
-	VMOVUPD     64(CX)(DI*1), Y2
-	VMOVUPD     64(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     64(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, 64(AX)(DI*1)
-	VMOVUPD     96(CX)(DI*1), Y2
-	VMOVUPD     96(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     96(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, 96(AX)(DI*1)
+lastmain:
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, R8
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, (AX)(DI*1)
+lastsingle:
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, R8
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+4, R8
-	JZ          alonedone
-	LEAQ        vecMaskf64avx2<>+32(SB), BX
-	SHLQ        $0x03, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
-	VMASKMOVPD  (CX)(DI*1), Y1, Y3
-	VMASKMOVPD  (R9)(DI*1), Y1, Y2
-	VSUBPD      Y6, Y3, Y3
-	VMULPD      Y7, Y3, Y3
-	VMASKMOVPD  (R10)(DI*1), Y1, Y4
-	VFMADD213PD Y4, Y2, Y3
-	VMASKMOVPD  Y3, Y1, (AX)(DI*1)
+	JZ          lastdone
+	LEAQ        vecMaskf64avx2<>+32(SB), DX
+	MOVQ        R8, BX
+	SHLQ        $0x03, BX
+	SUBQ        BX, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPD  (CX)(DI*1), Y0, Y2
+	VMASKMOVPD  (R9)(DI*1), Y0, Y1
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y0, Y3
+	VFMADD213PD Y3, Y1, Y2
+	VMASKMOVPD  Y2, Y0, (AX)(DI*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+32(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+48(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -11788,8 +11759,6 @@ TEXT ·vecAddLayerNormF64AVX2(SB), NOSPLIT, $0-97
 	VBROADCASTSD X1, Y1
 	VMOVAPD      vecConstf64avx2<>+512(SB), Y0
 	VDIVPD       Y1, Y0, Y0
-
-first:
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
@@ -11805,11 +11774,10 @@ first:
 	VADDPD       32(R11), Y1, Y1
 	VADDPD       64(R11), Y1, Y1
 	VADDPD       96(R11), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X6
-	VADDPD       X6, X1, X1
-	VPERMILPD    $0x01, X1, X6
-	VADDPD       X6, X1, X1
-	VBROADCASTSD X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y6
+	VADDPD       Y6, Y1, Y1
+	VPERMILPD    $0x55, Y1, Y6
+	VADDPD       Y6, Y1, Y1
 	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          firstshifted
 
@@ -11917,41 +11885,27 @@ turned:
 	ADDQ         BX, R11
 	ADDQ         SI, DX
 	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPD       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPD       X5, X4, X4
-	VBROADCASTSD X4, Y4
+	VPERM2F128   $0x01, Y4, Y4, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERMILPD    $0x55, Y4, Y5
+	VADDPD       Y5, Y4, Y4
 	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPD       X3, X2, X2
-	VBROADCASTSD X2, Y2
+	VPERM2F128   $0x01, Y2, Y2, Y3
+	VADDPD       Y3, Y2, Y2
+	VPERMILPD    $0x55, Y2, Y3
+	VADDPD       Y3, Y2, Y2
 	VMULPD       Y0, Y2, Y6
 	VFNMADD231PD Y2, Y6, Y4
 	VADDPD       Y1, Y6, Y6
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VMAXPD       Y4, Y1, Y4
-	VMULPD       Y0, Y4, Y4
 	VBROADCASTSD eps+88(FP), Y1
-	VADDPD       Y1, Y4, Y4
+	VFMADD132PD  Y0, Y1, Y4
 	VSQRTPD      Y4, Y4
 	VMOVAPD      vecConstf64avx2<>+512(SB), Y7
 	VDIVPD       Y4, Y7, Y7
 	DECQ         m+72(FP)
-	JZ           alone
-	CMPB         nt+96(FP), $0x00
-	JEQ          kept
-	TESTQ        $0x0000003f, AX
-	JNE          kept
-	JMP          together
-
-kept:
-	CMPQ n+80(FP), $+1024
-	JG   alone
-
-together:
+	JZ           last
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
@@ -11967,11 +11921,10 @@ together:
 	VADDPD       32(R11), Y1, Y1
 	VADDPD       64(R11), Y1, Y1
 	VADDPD       96(R11), Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X8
-	VADDPD       X8, X1, X1
-	VPERMILPD    $0x01, X1, X8
-	VADDPD       X8, X1, X1
-	VBROADCASTSD X1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y8
+	VADDPD       Y8, Y1, Y1
+	VPERMILPD    $0x55, Y1, Y8
+	VADDPD       Y8, Y1, Y1
 	VMULPD       vecConstf64avx2<>+3808(SB), Y1, Y1
 	JMP          nextshifted
 
@@ -12248,170 +12201,170 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+96(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+80(FP), R8
 	XORQ  DI, DI
 	SUBQ  $+16, R8
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, (AX)(DI*1)
-	VMOVUPD     32(CX)(DI*1), Y2
-	VMOVUPD     32(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     32(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, 32(AX)(DI*1)
-	VMOVUPD     64(CX)(DI*1), Y2
-	VMOVUPD     64(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     64(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, 64(AX)(DI*1)
-	VMOVUPD     96(CX)(DI*1), Y2
-	VMOVUPD     96(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     96(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, 96(AX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, R8
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (DX)(DI*1)
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVNTPD    Y2, (AX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVNTPD    Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, R8
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+4, R8
-	JZ          alonentdone
+	JZ          lastntdone
 	LEAQ        vecMaskf64avx2<>+32(SB), BX
-	SHLQ        $0x03, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
+	MOVQ        R8, SI
+	SHLQ        $0x03, SI
+	SUBQ        SI, BX
+	VMOVUPS     (BX), Y0
 	PREFETCHT1  (DX)(DI*1)
-	VMASKMOVPD  (CX)(DI*1), Y1, Y3
-	VMASKMOVPD  (R9)(DI*1), Y1, Y2
-	VSUBPD      Y6, Y3, Y3
-	VMULPD      Y7, Y3, Y3
-	VMASKMOVPD  (R10)(DI*1), Y1, Y4
-	VFMADD213PD Y4, Y2, Y3
-	VMASKMOVPD  Y3, Y1, (AX)(DI*1)
+	VMASKMOVPD  (CX)(DI*1), Y0, Y2
+	VMASKMOVPD  (R9)(DI*1), Y0, Y1
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y0, Y3
+	VFMADD213PD Y3, Y1, Y2
+	VMASKMOVPD  Y2, Y0, (AX)(DI*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+80(FP), R8
 	XORQ DI, DI
 	SUBQ $+16, R8
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
+lastmain:
 	PREFETCHT1  (DX)(DI*1)
 	PREFETCHT1  64(DX)(DI*1)
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, (AX)(DI*1)
-	VMOVUPD     32(CX)(DI*1), Y2
-	VMOVUPD     32(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     32(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, 32(AX)(DI*1)
-	VMOVUPD     64(CX)(DI*1), Y2
-	VMOVUPD     64(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     64(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, 64(AX)(DI*1)
-	VMOVUPD     96(CX)(DI*1), Y2
-	VMOVUPD     96(R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     96(R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, 96(AX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
+	VMOVUPD     32(CX)(DI*1), Y1
+	VMOVUPD     32(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     32(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, 32(AX)(DI*1)
+	VMOVUPD     64(CX)(DI*1), Y1
+	VMOVUPD     64(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     64(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, 64(AX)(DI*1)
+	VMOVUPD     96(CX)(DI*1), Y1
+	VMOVUPD     96(R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     96(R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, 96(AX)(DI*1)
 	ADDQ        $+128, DI
 	SUBQ        $+16, R8
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
+lastsingle:
 	PREFETCHT1  (DX)(DI*1)
-	VMOVUPD     (CX)(DI*1), Y2
-	VMOVUPD     (R9)(DI*1), Y1
-	VSUBPD      Y6, Y2, Y2
-	VMULPD      Y7, Y2, Y2
-	VMOVUPD     (R10)(DI*1), Y3
-	VFMADD213PD Y3, Y1, Y2
-	VMOVUPD     Y2, (AX)(DI*1)
+	VMOVUPD     (CX)(DI*1), Y1
+	VMOVUPD     (R9)(DI*1), Y0
+	VSUBPD      Y6, Y1, Y1
+	VMULPD      Y7, Y1, Y1
+	VMOVUPD     (R10)(DI*1), Y2
+	VFMADD213PD Y2, Y0, Y1
+	VMOVUPD     Y1, (AX)(DI*1)
 	ADDQ        $+32, DI
 	SUBQ        $+4, R8
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+4, R8
-	JZ          alonedone
+	JZ          lastdone
 	LEAQ        vecMaskf64avx2<>+32(SB), BX
-	SHLQ        $0x03, R8
-	SUBQ        R8, BX
-	VMOVUPS     (BX), Y1
+	MOVQ        R8, SI
+	SHLQ        $0x03, SI
+	SUBQ        SI, BX
+	VMOVUPS     (BX), Y0
 	PREFETCHT1  (DX)(DI*1)
-	VMASKMOVPD  (CX)(DI*1), Y1, Y3
-	VMASKMOVPD  (R9)(DI*1), Y1, Y2
-	VSUBPD      Y6, Y3, Y3
-	VMULPD      Y7, Y3, Y3
-	VMASKMOVPD  (R10)(DI*1), Y1, Y4
-	VFMADD213PD Y4, Y2, Y3
-	VMASKMOVPD  Y3, Y1, (AX)(DI*1)
+	VMASKMOVPD  (CX)(DI*1), Y0, Y2
+	VMASKMOVPD  (R9)(DI*1), Y0, Y1
+	VSUBPD      Y6, Y2, Y2
+	VMULPD      Y7, Y2, Y2
+	VMASKMOVPD  (R10)(DI*1), Y0, Y3
+	VFMADD213PD Y3, Y1, Y2
+	VMASKMOVPD  Y2, Y0, (AX)(DI*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+48(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+72(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -12428,16 +12381,14 @@ TEXT ·vecRMSNormF64AVX2(SB), NOSPLIT, $0-65
 	VBROADCASTSD X1, Y1
 	VMOVAPD      vecConstf64avx2<>+512(SB), Y0
 	VDIVPD       Y1, Y0, Y0
-
-first:
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y3
-	MOVQ    n+48(FP), R8
-	XORQ    DI, DI
-	SUBQ    $+16, R8
-	JLT     firstmaindone
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	MOVQ         n+48(FP), R8
+	XORQ         DI, DI
+	SUBQ         $+16, R8
+	JLT          firstmaindone
 
 firstmain:
 	VMOVUPD     (DX)(DI*1), Y2
@@ -12480,46 +12431,33 @@ row:
 	MOVQ         DX, CX
 	ADDQ         SI, DX
 	VADDPD       Y3, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPD       X2, X1, X1
-	VPERMILPD    $0x01, X1, X2
-	VADDPD       X2, X1, X1
-	VBROADCASTSD X1, Y1
-	VMULPD       Y0, Y1, Y1
-	VBROADCASTSD eps+56(FP), Y2
+	VPERM2F128   $0x01, Y1, Y1, Y2
 	VADDPD       Y2, Y1, Y1
+	VPERMILPD    $0x55, Y1, Y2
+	VADDPD       Y2, Y1, Y1
+	VBROADCASTSD eps+56(FP), Y2
+	VFMADD132PD  Y0, Y2, Y1
 	VSQRTPD      Y1, Y1
 	VMOVAPD      vecConstf64avx2<>+512(SB), Y2
 	VDIVPD       Y1, Y2, Y2
 	DECQ         m+40(FP)
-	JZ           alone
+	JZ           last
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	CMPB         nt+64(FP), $0x00
-	JEQ          kept
+	JEQ          bothkept
 	TESTQ        $0x0000003f, AX
-	JNE          kept
-	JMP          together
-
-kept:
-	CMPQ n+48(FP), $+1024
-	JG   alone
-
-together:
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y1
-	VMOVAPD vecConstf64avx2<>+2688(SB), Y3
-	CMPB    nt+64(FP), $0x00
-	JEQ     bothkept
-	TESTQ   $0x0000003f, AX
-	JNE     bothkept
-	LEAQ    (DX)(SI*1), DI
-	LEAQ    13312(DX), BX
-	CMPQ    BX, DI
-	CMOVQLT DI, BX
-	MOVQ    n+48(FP), R8
-	XORQ    DI, DI
-	SUBQ    $+16, R8
-	JLT     bothntmaindone
+	JNE          bothkept
+	LEAQ         (DX)(SI*1), DI
+	LEAQ         13312(DX), BX
+	CMPQ         BX, DI
+	CMOVQLT      DI, BX
+	MOVQ         n+48(FP), R8
+	XORQ         DI, DI
+	SUBQ         $+16, R8
+	JLT          bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (BX)(DI*1)
@@ -12671,147 +12609,147 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+64(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+48(FP), R8
 	XORQ  DI, DI
 	SUBQ  $+16, R8
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1 (DX)(DI*1)
 	PREFETCHT1 64(DX)(DI*1)
-	VMOVUPD    (CX)(DI*1), Y3
-	VMOVUPD    (R9)(DI*1), Y1
-	VMULPD     Y2, Y3, Y3
-	VMULPD     Y1, Y3, Y3
-	VMOVNTPD   Y3, (AX)(DI*1)
-	VMOVUPD    32(CX)(DI*1), Y3
-	VMOVUPD    32(R9)(DI*1), Y1
-	VMULPD     Y2, Y3, Y3
-	VMULPD     Y1, Y3, Y3
-	VMOVNTPD   Y3, 32(AX)(DI*1)
-	VMOVUPD    64(CX)(DI*1), Y3
-	VMOVUPD    64(R9)(DI*1), Y1
-	VMULPD     Y2, Y3, Y3
-	VMULPD     Y1, Y3, Y3
-	VMOVNTPD   Y3, 64(AX)(DI*1)
-	VMOVUPD    96(CX)(DI*1), Y3
-	VMOVUPD    96(R9)(DI*1), Y1
-	VMULPD     Y2, Y3, Y3
-	VMULPD     Y1, Y3, Y3
-	VMOVNTPD   Y3, 96(AX)(DI*1)
+	VMOVUPD    (CX)(DI*1), Y1
+	VMOVUPD    (R9)(DI*1), Y0
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, (AX)(DI*1)
+	VMOVUPD    32(CX)(DI*1), Y1
+	VMOVUPD    32(R9)(DI*1), Y0
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 32(AX)(DI*1)
+	VMOVUPD    64(CX)(DI*1), Y1
+	VMOVUPD    64(R9)(DI*1), Y0
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 64(AX)(DI*1)
+	VMOVUPD    96(CX)(DI*1), Y1
+	VMOVUPD    96(R9)(DI*1), Y0
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, 96(AX)(DI*1)
 	ADDQ       $+128, DI
 	SUBQ       $+16, R8
-	JGE        alonentmain
+	JGE        lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1 (DX)(DI*1)
-	VMOVUPD    (CX)(DI*1), Y3
-	VMOVUPD    (R9)(DI*1), Y1
-	VMULPD     Y2, Y3, Y3
-	VMULPD     Y1, Y3, Y3
-	VMOVNTPD   Y3, (AX)(DI*1)
+	VMOVUPD    (CX)(DI*1), Y1
+	VMOVUPD    (R9)(DI*1), Y0
+	VMULPD     Y2, Y1, Y1
+	VMULPD     Y0, Y1, Y1
+	VMOVNTPD   Y1, (AX)(DI*1)
 	ADDQ       $+32, DI
 	SUBQ       $+4, R8
-	JGE        alonentsingle
+	JGE        lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ       $+4, R8
-	JZ         alonentdone
+	JZ         lastntdone
 	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, R8
-	SUBQ       R8, BX
-	VMOVUPS    (BX), Y1
+	MOVQ       R8, SI
+	SHLQ       $0x03, SI
+	SUBQ       SI, BX
+	VMOVUPS    (BX), Y0
 	PREFETCHT1 (DX)(DI*1)
-	VMASKMOVPD (CX)(DI*1), Y1, Y4
-	VMASKMOVPD (R9)(DI*1), Y1, Y3
-	VMULPD     Y2, Y4, Y4
-	VMULPD     Y3, Y4, Y4
-	VMASKMOVPD Y4, Y1, (AX)(DI*1)
+	VMASKMOVPD (CX)(DI*1), Y0, Y3
+	VMASKMOVPD (R9)(DI*1), Y0, Y1
+	VMULPD     Y2, Y3, Y3
+	VMULPD     Y1, Y3, Y3
+	VMASKMOVPD Y3, Y0, (AX)(DI*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+48(FP), R8
 	XORQ DI, DI
 	SUBQ $+16, R8
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPD (CX)(DI*1), Y3
-	VMOVUPD (R9)(DI*1), Y1
-	VMULPD  Y2, Y3, Y3
-	VMULPD  Y1, Y3, Y3
-	VMOVUPD Y3, (AX)(DI*1)
-	VMOVUPD 32(CX)(DI*1), Y3
-	VMOVUPD 32(R9)(DI*1), Y1
-	VMULPD  Y2, Y3, Y3
-	VMULPD  Y1, Y3, Y3
-	VMOVUPD Y3, 32(AX)(DI*1)
-	VMOVUPD 64(CX)(DI*1), Y3
-	VMOVUPD 64(R9)(DI*1), Y1
-	VMULPD  Y2, Y3, Y3
-	VMULPD  Y1, Y3, Y3
-	VMOVUPD Y3, 64(AX)(DI*1)
-	VMOVUPD 96(CX)(DI*1), Y3
-	VMOVUPD 96(R9)(DI*1), Y1
-	VMULPD  Y2, Y3, Y3
-	VMULPD  Y1, Y3, Y3
-	VMOVUPD Y3, 96(AX)(DI*1)
+lastmain:
+	VMOVUPD (CX)(DI*1), Y1
+	VMOVUPD (R9)(DI*1), Y0
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(DI*1)
+	VMOVUPD 32(CX)(DI*1), Y1
+	VMOVUPD 32(R9)(DI*1), Y0
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(AX)(DI*1)
+	VMOVUPD 64(CX)(DI*1), Y1
+	VMOVUPD 64(R9)(DI*1), Y0
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, 64(AX)(DI*1)
+	VMOVUPD 96(CX)(DI*1), Y1
+	VMOVUPD 96(R9)(DI*1), Y0
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, 96(AX)(DI*1)
 	ADDQ    $+128, DI
 	SUBQ    $+16, R8
-	JGE     alonemain
+	JGE     lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+16, R8
 	SUBQ $+4, R8
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPD (CX)(DI*1), Y3
-	VMOVUPD (R9)(DI*1), Y1
-	VMULPD  Y2, Y3, Y3
-	VMULPD  Y1, Y3, Y3
-	VMOVUPD Y3, (AX)(DI*1)
+lastsingle:
+	VMOVUPD (CX)(DI*1), Y1
+	VMOVUPD (R9)(DI*1), Y0
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(DI*1)
 	ADDQ    $+32, DI
 	SUBQ    $+4, R8
-	JGE     alonesingle
+	JGE     lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ       $+4, R8
-	JZ         alonedone
-	LEAQ       vecMaskf64avx2<>+32(SB), BX
-	SHLQ       $0x03, R8
-	SUBQ       R8, BX
-	VMOVUPS    (BX), Y1
-	VMASKMOVPD (CX)(DI*1), Y1, Y4
-	VMASKMOVPD (R9)(DI*1), Y1, Y3
-	VMULPD     Y2, Y4, Y4
-	VMULPD     Y3, Y4, Y4
-	VMASKMOVPD Y4, Y1, (AX)(DI*1)
+	JZ         lastdone
+	LEAQ       vecMaskf64avx2<>+32(SB), DX
+	MOVQ       R8, BX
+	SHLQ       $0x03, BX
+	SUBQ       BX, DX
+	VMOVUPS    (DX), Y0
+	VMASKMOVPD (CX)(DI*1), Y0, Y3
+	VMASKMOVPD (R9)(DI*1), Y0, Y1
+	VMULPD     Y2, Y3, Y3
+	VMULPD     Y1, Y3, Y3
+	VMASKMOVPD Y3, Y0, (AX)(DI*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+24(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+40(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
 // func vecLayerNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -13529,25 +13467,23 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, sum+88(FP)
-	VADDPD       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPD       X0, X3, X3
-	VPERMILPD    $0x01, X3, X0
-	VADDPD       X0, X3, X3
-	VBROADCASTSD X3, Y3
-	VMOVSD       X3, squares+96(FP)
+	VADDPD     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VADDPD     Y0, Y1, Y1
+	VPERMILPD  $0x55, Y1, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVSD     X1, sum+88(FP)
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y0
+	VADDPD     Y0, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y0
+	VADDPD     Y0, Y3, Y3
+	VMOVSD     X3, squares+96(FP)
 	VZEROUPPER
 	RET
 
 // func vecAddLayerNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -14119,25 +14055,23 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
-	VBROADCASTSD X1, Y1
-	VMOVSD       X1, sum+88(FP)
-	VADDPD       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X0
-	VADDPD       X0, X3, X3
-	VPERMILPD    $0x01, X3, X0
-	VADDPD       X0, X3, X3
-	VBROADCASTSD X3, Y3
-	VMOVSD       X3, squares+96(FP)
+	VADDPD     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VADDPD     Y0, Y1, Y1
+	VPERMILPD  $0x55, Y1, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVSD     X1, sum+88(FP)
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y0
+	VADDPD     Y0, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y0
+	VADDPD     Y0, Y3, Y3
+	VMOVSD     X3, squares+96(FP)
 	VZEROUPPER
 	RET
 
 // func vecRMSNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
-// Requires: AVX, AVX2, FMA3, MMX+, SSE2
+// Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -14642,20 +14576,18 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPD       X1, X0, X0
-	VBROADCASTSD X0, Y0
-	VMOVSD       X0, sum+88(FP)
-	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPD       X0, X2, X2
-	VPERMILPD    $0x01, X2, X0
-	VADDPD       X0, X2, X2
-	VBROADCASTSD X2, Y2
-	VMOVSD       X2, squares+96(FP)
+	VADDPD     Y1, Y0, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VADDPD     Y1, Y0, Y0
+	VPERMILPD  $0x55, Y0, Y1
+	VADDPD     Y1, Y0, Y0
+	VMOVSD     X0, sum+88(FP)
+	VADDPD     Y3, Y2, Y2
+	VPERM2F128 $0x01, Y2, Y2, Y0
+	VADDPD     Y0, Y2, Y2
+	VPERMILPD  $0x55, Y2, Y0
+	VADDPD     Y0, Y2, Y2
+	VMOVSD     X2, squares+96(FP)
 	VZEROUPPER
 	RET
 

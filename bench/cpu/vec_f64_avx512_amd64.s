@@ -10240,35 +10240,34 @@ addmaxsingledone:
 	VMAXPD       Z2, Z1, Z1
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VMAXPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+904(SB), Z1
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+32, CX
-	JLT           addalonemaindone
+	VSHUFF64X2   $0x4e, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VMULPD       Z0, Z1, Z2
+	VBROADCASTSD vecConstf64avx512<>+904(SB), Z1
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+32, CX
+	JLT          addalonemaindone
 
 addalonemain:
 	PREFETCHT1       (R9)(R12*1)
@@ -10449,39 +10448,38 @@ addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VMAXPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+904(SB), Z1
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	CMPB          nt+80(FP), $0x00
-	JEQ           addkept
-	TESTQ         $0x0000003f, R11
-	JNE           addkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+32, CX
-	JLT           addntmaindone
+	VSHUFF64X2   $0x4e, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VMULPD       Z0, Z1, Z2
+	VBROADCASTSD vecConstf64avx512<>+904(SB), Z1
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	CMPB         nt+80(FP), $0x00
+	JEQ          addkept
+	TESTQ        $0x0000003f, R11
+	JNE          addkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+32, CX
+	JLT          addntmaindone
 
 addntmain:
 	PREFETCHT1       (R9)(R12*1)
@@ -10881,28 +10879,27 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z7
-	VADDPD        Z5, Z3, Z3
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
-	VADDPD        X2, X3, X3
-	VBROADCASTSD  X3, Z3
-	VDIVPD        Z3, Z7, Z7
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           addrow
-	JMP           rest
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z7
+	VADDPD       Z5, Z3, Z3
+	VADDPD       Z6, Z4, Z4
+	VADDPD       Z4, Z3, Z3
+	VSHUFF64X2   $0x4e, Z3, Z3, Z2
+	VADDPD       Z2, Z3, Z3
+	VSHUFF64X2   $0xb1, Z3, Z3, Z2
+	VADDPD       Z2, Z3, Z3
+	VPERMILPD    $0x55, Z3, Z2
+	VADDPD       Z2, Z3, Z3
+	VDIVPD       Z3, Z7, Z7
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          addrow
+	JMP          rest
 
 plain:
 	MOVQ n+64(FP), CX
@@ -10943,35 +10940,34 @@ plainmaxsingledone:
 	VMAXPD       Z2, Z1, Z1
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VMAXPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+904(SB), Z1
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+32, CX
-	JLT           plainalonemaindone
+	VSHUFF64X2   $0x4e, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VMULPD       Z0, Z1, Z2
+	VBROADCASTSD vecConstf64avx512<>+904(SB), Z1
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+32, CX
+	JLT          plainalonemaindone
 
 plainalonemain:
 	PREFETCHT1       (R9)(R12*1)
@@ -11123,39 +11119,38 @@ plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VMAXPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VMAXPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VMAXPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD        Z0, Z1, Z2
-	VBROADCASTSD  vecConstf64avx512<>+904(SB), Z1
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	CMPB          nt+80(FP), $0x00
-	JEQ           plainkept
-	TESTQ         $0x0000003f, R11
-	JNE           plainkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+32, CX
-	JLT           plainntmaindone
+	VSHUFF64X2   $0x4e, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z2
+	VMAXPD       Z2, Z1, Z1
+	VMULPD       Z0, Z1, Z2
+	VBROADCASTSD vecConstf64avx512<>+904(SB), Z1
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	CMPB         nt+80(FP), $0x00
+	JEQ          plainkept
+	TESTQ        $0x0000003f, R11
+	JNE          plainkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+32, CX
+	JLT          plainntmaindone
 
 plainntmain:
 	PREFETCHT1       (R9)(R12*1)
@@ -11497,27 +11492,26 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z7
-	VADDPD        Z5, Z3, Z3
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
-	VADDPD        X2, X3, X3
-	VBROADCASTSD  X3, Z3
-	VDIVPD        Z3, Z7, Z7
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           plainrow
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z7
+	VADDPD       Z5, Z3, Z3
+	VADDPD       Z6, Z4, Z4
+	VADDPD       Z4, Z3, Z3
+	VSHUFF64X2   $0x4e, Z3, Z3, Z2
+	VADDPD       Z2, Z3, Z3
+	VSHUFF64X2   $0xb1, Z3, Z3, Z2
+	VADDPD       Z2, Z3, Z3
+	VPERMILPD    $0x55, Z3, Z2
+	VADDPD       Z2, Z3, Z3
+	VDIVPD       Z3, Z7, Z7
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          plainrow
 
 rest:
 	CMPB  nt+80(FP), $0x00
@@ -12172,21 +12166,20 @@ stripsingledone:
 	VADDPD       Z4, Z0, Z0
 
 stripdone:
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, (AX)
-	ADDQ          $+8, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VADDPD     Z2, Z0, Z0
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VPERMILPD  $0x55, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VMOVSD     X0, (AX)
+	ADDQ       $+8, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -12242,21 +12235,20 @@ stripsingledone:
 	VMAXPD       Z4, Z0, Z0
 
 stripdone:
-	VMAXPD        Z2, Z0, Z0
-	VMAXPD        Z3, Z1, Z1
-	VMAXPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMAXPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VMAXPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, (AX)
-	ADDQ          $+8, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VMAXPD     Z2, Z0, Z0
+	VMAXPD     Z3, Z1, Z1
+	VMAXPD     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMAXPD     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMAXPD     Z1, Z0, Z0
+	VPERMILPD  $0x55, Z0, Z1
+	VMAXPD     Z1, Z0, Z0
+	VMOVSD     X0, (AX)
+	ADDQ       $+8, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -12311,29 +12303,28 @@ maxsingledone:
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VMAXPD        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VMAXPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VMAXPD        X3, X2, X2
-	VBROADCASTSD  X2, Z2
-	VMOVSD        X2, (DX)
-	ADDQ          $+8, DX
-	VMULPD        Z0, Z2, Z3
-	VBROADCASTSD  vecConstf64avx512<>+904(SB), Z2
-	LEAQ          (BX)(SI*1), R9
-	LEAQ          26624(R9), R10
-	DECQ          DI
-	CMOVQEQ       BX, R9
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z7
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
-	SUBQ          $+32, CX
-	JLT           expmaindone
+	VSHUFF64X2   $0x4e, Z2, Z2, Z3
+	VMAXPD       Z3, Z2, Z2
+	VSHUFF64X2   $0xb1, Z2, Z2, Z3
+	VMAXPD       Z3, Z2, Z2
+	VPERMILPD    $0x55, Z2, Z3
+	VMAXPD       Z3, Z2, Z2
+	VMOVSD       X2, (DX)
+	ADDQ         $+8, DX
+	VMULPD       Z0, Z2, Z3
+	VBROADCASTSD vecConstf64avx512<>+904(SB), Z2
+	LEAQ         (BX)(SI*1), R9
+	LEAQ         26624(R9), R10
+	DECQ         DI
+	CMOVQEQ      BX, R9
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+32, CX
+	JLT          expmaindone
 
 expmain:
 	PREFETCHT1       (R10)(R8*1)
@@ -12479,13 +12470,12 @@ expdone:
 	VADDPD           Z6, Z4, Z4
 	VADDPD           Z7, Z5, Z5
 	VADDPD           Z5, Z4, Z4
-	VEXTRACTF64X4    $0x01, Z4, Y5
-	VADDPD           Y5, Y4, Y4
-	VEXTRACTF128     $0x01, Y4, X5
-	VADDPD           X5, X4, X4
-	VPERMILPD        $0x01, X4, X5
-	VADDPD           X5, X4, X4
-	VBROADCASTSD     X4, Z4
+	VSHUFF64X2       $0x4e, Z4, Z4, Z5
+	VADDPD           Z5, Z4, Z4
+	VSHUFF64X2       $0xb1, Z4, Z4, Z5
+	VADDPD           Z5, Z4, Z4
+	VPERMILPD        $0x55, Z4, Z5
+	VADDPD           Z5, Z4, Z4
 	VBROADCASTSD     -8(DX), Z5
 	VFNMADD213PD     Z3, Z0, Z5
 	VREDUCEPD        $0x01, Z5, Z3
@@ -12595,17 +12585,16 @@ stripsingledone:
 	VFMADD231PD Z4, Z4, Z0
 
 stripdone:
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, ret+32(FP)
+	VADDPD     Z2, Z0, Z0
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VPERMILPD  $0x55, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VMOVSD     X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -12623,32 +12612,29 @@ TEXT ·vecLayerNormF64AVX512(SB), NOSPLIT, $0-73
 	VBROADCASTSD X1, Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VDIVPD       Z1, Z0, Z0
-
-first:
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z9
-	CMPQ          n+56(FP), $+32
-	JLT           firstshort
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z1
-	VADDPD        (BX), Z1, Z1
-	VADDPD        64(BX), Z1, Z1
-	VADDPD        128(BX), Z1, Z1
-	VADDPD        192(BX), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPD        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPD        X10, X1, X1
-	VPERMILPD     $0x01, X1, X10
-	VADDPD        X10, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+1000(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z9
+	CMPQ         n+56(FP), $+32
+	JLT          firstshort
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VADDPD       (BX), Z1, Z1
+	VADDPD       64(BX), Z1, Z1
+	VADDPD       128(BX), Z1, Z1
+	VADDPD       192(BX), Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPD       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPD       Z10, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z10
+	VADDPD       Z10, Z1, Z1
+	VMULPD.BCST  vecConstf64avx512<>+1000(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
@@ -12711,76 +12697,61 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPD        Z8, Z6, Z6
-	VADDPD        Z9, Z7, Z7
-	VADDPD        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPD        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPD        X7, X6, X6
-	VPERMILPD     $0x01, X6, X7
-	VADDPD        X7, X6, X6
-	VBROADCASTSD  X6, Z6
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
-	VADDPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPD        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VADDPD        X3, X2, X2
-	VBROADCASTSD  X2, Z2
-	VMULPD        Z0, Z2, Z10
-	VFNMADD231PD  Z2, Z10, Z6
-	VADDPD        Z1, Z10, Z10
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z1
-	VMAXPD        Z6, Z1, Z6
-	VMULPD        Z0, Z6, Z6
-	VBROADCASTSD  eps+64(FP), Z1
-	VADDPD        Z1, Z6, Z6
-	VSQRTPD       Z6, Z6
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z11
-	VDIVPD        Z6, Z11, Z11
-	DECQ          m+48(FP)
-	JZ            alone
-	CMPB          nt+72(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+56(FP), $+1024
-	JG   alone
-
-together:
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z9
-	CMPQ          n+56(FP), $+32
-	JLT           nextshort
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z1
-	VADDPD        (BX), Z1, Z1
-	VADDPD        64(BX), Z1, Z1
-	VADDPD        128(BX), Z1, Z1
-	VADDPD        192(BX), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPD        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPD        X12, X1, X1
-	VPERMILPD     $0x01, X1, X12
-	VADDPD        X12, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+1000(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ         BX, DX
+	ADDQ         DI, BX
+	VADDPD       Z8, Z6, Z6
+	VADDPD       Z9, Z7, Z7
+	VADDPD       Z7, Z6, Z6
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VADDPD       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VADDPD       Z7, Z6, Z6
+	VPERMILPD    $0x55, Z6, Z7
+	VADDPD       Z7, Z6, Z6
+	VADDPD       Z4, Z2, Z2
+	VADDPD       Z5, Z3, Z3
+	VADDPD       Z3, Z2, Z2
+	VSHUFF64X2   $0x4e, Z2, Z2, Z3
+	VADDPD       Z3, Z2, Z2
+	VSHUFF64X2   $0xb1, Z2, Z2, Z3
+	VADDPD       Z3, Z2, Z2
+	VPERMILPD    $0x55, Z2, Z3
+	VADDPD       Z3, Z2, Z2
+	VMULPD       Z0, Z2, Z10
+	VFNMADD231PD Z2, Z10, Z6
+	VADDPD       Z1, Z10, Z10
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VMAXPD       Z6, Z1, Z6
+	VBROADCASTSD eps+64(FP), Z1
+	VFMADD132PD  Z0, Z1, Z6
+	VSQRTPD      Z6, Z6
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z11
+	VDIVPD       Z6, Z11, Z11
+	DECQ         m+48(FP)
+	JZ           last
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z9
+	CMPQ         n+56(FP), $+32
+	JLT          nextshort
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VADDPD       (BX), Z1, Z1
+	VADDPD       64(BX), Z1, Z1
+	VADDPD       128(BX), Z1, Z1
+	VADDPD       192(BX), Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z12
+	VADDPD       Z12, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z12
+	VADDPD       Z12, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z12
+	VADDPD       Z12, Z1, Z1
+	VMULPD.BCST  vecConstf64avx512<>+1000(SB), Z1, Z1
+	JMP          nextshifted
 
 nextshort:
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
@@ -13003,168 +12974,166 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+72(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+56(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+32, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
 	PREFETCHT1  128(BX)(R8*1)
 	PREFETCHT1  192(BX)(R8*1)
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, (AX)(R8*1)
-	VMOVUPD     64(DX)(R8*1), Z2
-	VMOVUPD     64(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     64(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, 64(AX)(R8*1)
-	VMOVUPD     128(DX)(R8*1), Z2
-	VMOVUPD     128(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     128(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, 128(AX)(R8*1)
-	VMOVUPD     192(DX)(R8*1), Z2
-	VMOVUPD     192(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     192(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, 192(AX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, (AX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+8, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPD.Z   (DX)(R8*1), K1, Z2
-	VMOVUPD.Z   (R9)(R8*1), K1, Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, K1, (AX)(R8*1)
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+56(FP), CX
 	XORQ R8, R8
 	SUBQ $+32, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, (AX)(R8*1)
-	VMOVUPD     64(DX)(R8*1), Z2
-	VMOVUPD     64(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     64(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, 64(AX)(R8*1)
-	VMOVUPD     128(DX)(R8*1), Z2
-	VMOVUPD     128(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     128(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, 128(AX)(R8*1)
-	VMOVUPD     192(DX)(R8*1), Z2
-	VMOVUPD     192(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     192(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, 192(AX)(R8*1)
+lastmain:
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, (AX)(R8*1)
+lastsingle:
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+8, CX
-	JZ          alonedone
-	MOVQ        $0x00000001, SI
-	SHLQ        CL, SI
-	DECQ        SI
-	KMOVW       SI, K1
-	VMOVUPD.Z   (DX)(R8*1), K1, Z2
-	VMOVUPD.Z   (R9)(R8*1), K1, Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, K1, (AX)(R8*1)
+	JZ          lastdone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+32(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+48(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -13187,36 +13156,33 @@ TEXT ·vecAddLayerNormF64AVX512(SB), NOSPLIT, $0-97
 	VBROADCASTSD X1, Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VDIVPD       Z1, Z0, Z0
-
-first:
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z9
-	CMPQ          n+80(FP), $+32
-	JLT           firstshort
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z1
-	VADDPD        (BX), Z1, Z1
-	VADDPD        64(BX), Z1, Z1
-	VADDPD        128(BX), Z1, Z1
-	VADDPD        192(BX), Z1, Z1
-	VADDPD        (R11), Z1, Z1
-	VADDPD        64(R11), Z1, Z1
-	VADDPD        128(R11), Z1, Z1
-	VADDPD        192(R11), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPD        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPD        X10, X1, X1
-	VPERMILPD     $0x01, X1, X10
-	VADDPD        X10, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+1000(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z9
+	CMPQ         n+80(FP), $+32
+	JLT          firstshort
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VADDPD       (BX), Z1, Z1
+	VADDPD       64(BX), Z1, Z1
+	VADDPD       128(BX), Z1, Z1
+	VADDPD       192(BX), Z1, Z1
+	VADDPD       (R11), Z1, Z1
+	VADDPD       64(R11), Z1, Z1
+	VADDPD       128(R11), Z1, Z1
+	VADDPD       192(R11), Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPD       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPD       Z10, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z10
+	VADDPD       Z10, Z1, Z1
+	VMULPD.BCST  vecConstf64avx512<>+1000(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
@@ -13316,82 +13282,67 @@ halves:
 	MOVQ CX, R12
 
 turned:
-	MOVQ          ldy+64(FP), CX
-	SHLQ          $0x03, CX
-	ADDQ          CX, R11
-	ADDQ          DI, BX
-	VADDPD        Z8, Z6, Z6
-	VADDPD        Z9, Z7, Z7
-	VADDPD        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPD        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPD        X7, X6, X6
-	VPERMILPD     $0x01, X6, X7
-	VADDPD        X7, X6, X6
-	VBROADCASTSD  X6, Z6
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
-	VADDPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPD        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VADDPD        X3, X2, X2
-	VBROADCASTSD  X2, Z2
-	VMULPD        Z0, Z2, Z10
-	VFNMADD231PD  Z2, Z10, Z6
-	VADDPD        Z1, Z10, Z10
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z1
-	VMAXPD        Z6, Z1, Z6
-	VMULPD        Z0, Z6, Z6
-	VBROADCASTSD  eps+88(FP), Z1
-	VADDPD        Z1, Z6, Z6
-	VSQRTPD       Z6, Z6
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z11
-	VDIVPD        Z6, Z11, Z11
-	DECQ          m+72(FP)
-	JZ            alone
-	CMPB          nt+96(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+80(FP), $+1024
-	JG   alone
-
-together:
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z2
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z3
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z4
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z5
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z6
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z7
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z8
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z9
-	CMPQ          n+80(FP), $+32
-	JLT           nextshort
-	VBROADCASTSD  vecConstf64avx512<>+656(SB), Z1
-	VADDPD        (BX), Z1, Z1
-	VADDPD        64(BX), Z1, Z1
-	VADDPD        128(BX), Z1, Z1
-	VADDPD        192(BX), Z1, Z1
-	VADDPD        (R11), Z1, Z1
-	VADDPD        64(R11), Z1, Z1
-	VADDPD        128(R11), Z1, Z1
-	VADDPD        192(R11), Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPD        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPD        X12, X1, X1
-	VPERMILPD     $0x01, X1, X12
-	VADDPD        X12, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD.BCST   vecConstf64avx512<>+1000(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ         ldy+64(FP), CX
+	SHLQ         $0x03, CX
+	ADDQ         CX, R11
+	ADDQ         DI, BX
+	VADDPD       Z8, Z6, Z6
+	VADDPD       Z9, Z7, Z7
+	VADDPD       Z7, Z6, Z6
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VADDPD       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VADDPD       Z7, Z6, Z6
+	VPERMILPD    $0x55, Z6, Z7
+	VADDPD       Z7, Z6, Z6
+	VADDPD       Z4, Z2, Z2
+	VADDPD       Z5, Z3, Z3
+	VADDPD       Z3, Z2, Z2
+	VSHUFF64X2   $0x4e, Z2, Z2, Z3
+	VADDPD       Z3, Z2, Z2
+	VSHUFF64X2   $0xb1, Z2, Z2, Z3
+	VADDPD       Z3, Z2, Z2
+	VPERMILPD    $0x55, Z2, Z3
+	VADDPD       Z3, Z2, Z2
+	VMULPD       Z0, Z2, Z10
+	VFNMADD231PD Z2, Z10, Z6
+	VADDPD       Z1, Z10, Z10
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VMAXPD       Z6, Z1, Z6
+	VBROADCASTSD eps+88(FP), Z1
+	VFMADD132PD  Z0, Z1, Z6
+	VSQRTPD      Z6, Z6
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z11
+	VDIVPD       Z6, Z11, Z11
+	DECQ         m+72(FP)
+	JZ           last
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z9
+	CMPQ         n+80(FP), $+32
+	JLT          nextshort
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VADDPD       (BX), Z1, Z1
+	VADDPD       64(BX), Z1, Z1
+	VADDPD       128(BX), Z1, Z1
+	VADDPD       192(BX), Z1, Z1
+	VADDPD       (R11), Z1, Z1
+	VADDPD       64(R11), Z1, Z1
+	VADDPD       128(R11), Z1, Z1
+	VADDPD       192(R11), Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z12
+	VADDPD       Z12, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z12
+	VADDPD       Z12, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z12
+	VADDPD       Z12, Z1, Z1
+	VMULPD.BCST  vecConstf64avx512<>+1000(SB), Z1, Z1
+	JMP          nextshifted
 
 nextshort:
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
@@ -13674,174 +13625,172 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+96(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+80(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+32, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
 	PREFETCHT1  128(BX)(R8*1)
 	PREFETCHT1  192(BX)(R8*1)
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, (AX)(R8*1)
-	VMOVUPD     64(DX)(R8*1), Z2
-	VMOVUPD     64(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     64(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, 64(AX)(R8*1)
-	VMOVUPD     128(DX)(R8*1), Z2
-	VMOVUPD     128(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     128(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, 128(AX)(R8*1)
-	VMOVUPD     192(DX)(R8*1), Z2
-	VMOVUPD     192(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     192(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, 192(AX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVNTPD    Z2, (AX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVNTPD    Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+8, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPD.Z   (DX)(R8*1), K1, Z2
-	VMOVUPD.Z   (R9)(R8*1), K1, Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, K1, (AX)(R8*1)
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+32, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
+lastmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
 	PREFETCHT1  128(BX)(R8*1)
 	PREFETCHT1  192(BX)(R8*1)
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, (AX)(R8*1)
-	VMOVUPD     64(DX)(R8*1), Z2
-	VMOVUPD     64(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     64(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, 64(AX)(R8*1)
-	VMOVUPD     128(DX)(R8*1), Z2
-	VMOVUPD     128(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     128(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, 128(AX)(R8*1)
-	VMOVUPD     192(DX)(R8*1), Z2
-	VMOVUPD     192(R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     192(R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, 192(AX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
+	VMOVUPD     64(DX)(R8*1), Z1
+	VMOVUPD     64(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     64(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, 64(AX)(R8*1)
+	VMOVUPD     128(DX)(R8*1), Z1
+	VMOVUPD     128(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     128(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, 128(AX)(R8*1)
+	VMOVUPD     192(DX)(R8*1), Z1
+	VMOVUPD     192(R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     192(R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, 192(AX)(R8*1)
 	ADDQ        $+256, R8
 	SUBQ        $+32, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
+lastsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (R9)(R8*1), Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD     (R10)(R8*1), Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, (AX)(R8*1)
+	VMOVUPD     (DX)(R8*1), Z1
+	VMOVUPD     (R9)(R8*1), Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD     (R10)(R8*1), Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, (AX)(R8*1)
 	ADDQ        $+64, R8
 	SUBQ        $+8, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+8, CX
-	JZ          alonedone
+	JZ          lastdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPD.Z   (DX)(R8*1), K1, Z2
-	VMOVUPD.Z   (R9)(R8*1), K1, Z1
-	VSUBPD      Z10, Z2, Z2
-	VMULPD      Z11, Z2, Z2
-	VMOVUPD.Z   (R10)(R8*1), K1, Z3
-	VFMADD213PD Z3, Z1, Z2
-	VMOVUPD     Z2, K1, (AX)(R8*1)
+	VMOVUPD.Z   (DX)(R8*1), K1, Z1
+	VMOVUPD.Z   (R9)(R8*1), K1, Z0
+	VSUBPD      Z10, Z1, Z1
+	VMULPD      Z11, Z1, Z1
+	VMOVUPD.Z   (R10)(R8*1), K1, Z2
+	VFMADD213PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+48(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+72(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -13858,8 +13807,6 @@ TEXT ·vecRMSNormF64AVX512(SB), NOSPLIT, $0-65
 	VBROADCASTSD X1, Z1
 	VBROADCASTSD vecConstf64avx512<>+24(SB), Z0
 	VDIVPD       Z1, Z0, Z0
-
-first:
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
@@ -13910,37 +13857,24 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPD        Z4, Z1, Z1
-	VADDPD        Z5, Z3, Z3
-	VADDPD        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPD        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPD        X2, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMULPD        Z0, Z1, Z1
-	VBROADCASTSD  eps+56(FP), Z2
-	VADDPD        Z2, Z1, Z1
-	VSQRTPD       Z1, Z1
-	VBROADCASTSD  vecConstf64avx512<>+24(SB), Z2
-	VDIVPD        Z1, Z2, Z2
-	DECQ          m+40(FP)
-	JZ            alone
-	CMPB          nt+64(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+48(FP), $+1024
-	JG   alone
-
-together:
+	MOVQ         BX, DX
+	ADDQ         DI, BX
+	VADDPD       Z4, Z1, Z1
+	VADDPD       Z5, Z3, Z3
+	VADDPD       Z3, Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z2
+	VADDPD       Z2, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z2
+	VADDPD       Z2, Z1, Z1
+	VPERMILPD    $0x55, Z1, Z2
+	VADDPD       Z2, Z1, Z1
+	VBROADCASTSD eps+56(FP), Z2
+	VFMADD132PD  Z0, Z2, Z1
+	VSQRTPD      Z1, Z1
+	VBROADCASTSD vecConstf64avx512<>+24(SB), Z2
+	VDIVPD       Z1, Z2, Z2
+	DECQ         m+40(FP)
+	JZ           last
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
@@ -14179,17 +14113,17 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+64(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+48(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+96, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1 (BX)(R8*1)
 	PREFETCHT1 64(BX)(R8*1)
 	PREFETCHT1 128(BX)(R8*1)
@@ -14202,170 +14136,168 @@ alonentmain:
 	PREFETCHT1 576(BX)(R8*1)
 	PREFETCHT1 640(BX)(R8*1)
 	PREFETCHT1 704(BX)(R8*1)
-	VMOVUPD    (DX)(R8*1), Z3
-	VMOVUPD    (R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, (AX)(R8*1)
-	VMOVUPD    64(DX)(R8*1), Z3
-	VMOVUPD    64(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 64(AX)(R8*1)
-	VMOVUPD    128(DX)(R8*1), Z3
-	VMOVUPD    128(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 128(AX)(R8*1)
-	VMOVUPD    192(DX)(R8*1), Z3
-	VMOVUPD    192(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 192(AX)(R8*1)
-	VMOVUPD    256(DX)(R8*1), Z3
-	VMOVUPD    256(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 256(AX)(R8*1)
-	VMOVUPD    320(DX)(R8*1), Z3
-	VMOVUPD    320(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 320(AX)(R8*1)
-	VMOVUPD    384(DX)(R8*1), Z3
-	VMOVUPD    384(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 384(AX)(R8*1)
-	VMOVUPD    448(DX)(R8*1), Z3
-	VMOVUPD    448(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 448(AX)(R8*1)
-	VMOVUPD    512(DX)(R8*1), Z3
-	VMOVUPD    512(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 512(AX)(R8*1)
-	VMOVUPD    576(DX)(R8*1), Z3
-	VMOVUPD    576(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 576(AX)(R8*1)
-	VMOVUPD    640(DX)(R8*1), Z3
-	VMOVUPD    640(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 640(AX)(R8*1)
-	VMOVUPD    704(DX)(R8*1), Z3
-	VMOVUPD    704(R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, 704(AX)(R8*1)
+	VMOVUPD    (DX)(R8*1), Z1
+	VMOVUPD    (R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, (AX)(R8*1)
+	VMOVUPD    64(DX)(R8*1), Z1
+	VMOVUPD    64(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 64(AX)(R8*1)
+	VMOVUPD    128(DX)(R8*1), Z1
+	VMOVUPD    128(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 128(AX)(R8*1)
+	VMOVUPD    192(DX)(R8*1), Z1
+	VMOVUPD    192(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 192(AX)(R8*1)
+	VMOVUPD    256(DX)(R8*1), Z1
+	VMOVUPD    256(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 256(AX)(R8*1)
+	VMOVUPD    320(DX)(R8*1), Z1
+	VMOVUPD    320(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 320(AX)(R8*1)
+	VMOVUPD    384(DX)(R8*1), Z1
+	VMOVUPD    384(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 384(AX)(R8*1)
+	VMOVUPD    448(DX)(R8*1), Z1
+	VMOVUPD    448(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 448(AX)(R8*1)
+	VMOVUPD    512(DX)(R8*1), Z1
+	VMOVUPD    512(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 512(AX)(R8*1)
+	VMOVUPD    576(DX)(R8*1), Z1
+	VMOVUPD    576(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 576(AX)(R8*1)
+	VMOVUPD    640(DX)(R8*1), Z1
+	VMOVUPD    640(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 640(AX)(R8*1)
+	VMOVUPD    704(DX)(R8*1), Z1
+	VMOVUPD    704(R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, 704(AX)(R8*1)
 	LFENCE
 	ADDQ       $+768, R8
 	SUBQ       $+96, CX
-	JGE        alonentmain
+	JGE        lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1 (BX)(R8*1)
-	VMOVUPD    (DX)(R8*1), Z3
-	VMOVUPD    (R9)(R8*1), Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVNTPD   Z3, (AX)(R8*1)
+	VMOVUPD    (DX)(R8*1), Z1
+	VMOVUPD    (R9)(R8*1), Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVNTPD   Z1, (AX)(R8*1)
 	ADDQ       $+64, R8
 	SUBQ       $+8, CX
-	JGE        alonentsingle
+	JGE        lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ       $+8, CX
-	JZ         alonentdone
+	JZ         lastntdone
 	MOVQ       $0x00000001, SI
 	SHLQ       CL, SI
 	DECQ       SI
 	KMOVW      SI, K1
 	PREFETCHT1 (BX)(R8*1)
-	VMOVUPD.Z  (DX)(R8*1), K1, Z3
-	VMOVUPD.Z  (R9)(R8*1), K1, Z1
-	VMULPD     Z2, Z3, Z3
-	VMULPD     Z1, Z3, Z3
-	VMOVUPD    Z3, K1, (AX)(R8*1)
+	VMOVUPD.Z  (DX)(R8*1), K1, Z1
+	VMOVUPD.Z  (R9)(R8*1), K1, Z0
+	VMULPD     Z2, Z1, Z1
+	VMULPD     Z0, Z1, Z1
+	VMOVUPD    Z1, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+48(FP), CX
 	XORQ R8, R8
 	SUBQ $+32, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VMOVUPD (DX)(R8*1), Z3
-	VMOVUPD (R9)(R8*1), Z1
-	VMULPD  Z2, Z3, Z3
-	VMULPD  Z1, Z3, Z3
-	VMOVUPD Z3, (AX)(R8*1)
-	VMOVUPD 64(DX)(R8*1), Z3
-	VMOVUPD 64(R9)(R8*1), Z1
-	VMULPD  Z2, Z3, Z3
-	VMULPD  Z1, Z3, Z3
-	VMOVUPD Z3, 64(AX)(R8*1)
-	VMOVUPD 128(DX)(R8*1), Z3
-	VMOVUPD 128(R9)(R8*1), Z1
-	VMULPD  Z2, Z3, Z3
-	VMULPD  Z1, Z3, Z3
-	VMOVUPD Z3, 128(AX)(R8*1)
-	VMOVUPD 192(DX)(R8*1), Z3
-	VMOVUPD 192(R9)(R8*1), Z1
-	VMULPD  Z2, Z3, Z3
-	VMULPD  Z1, Z3, Z3
-	VMOVUPD Z3, 192(AX)(R8*1)
+lastmain:
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD (R9)(R8*1), Z0
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(R8*1)
+	VMOVUPD 64(DX)(R8*1), Z1
+	VMOVUPD 64(R9)(R8*1), Z0
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 64(AX)(R8*1)
+	VMOVUPD 128(DX)(R8*1), Z1
+	VMOVUPD 128(R9)(R8*1), Z0
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 128(AX)(R8*1)
+	VMOVUPD 192(DX)(R8*1), Z1
+	VMOVUPD 192(R9)(R8*1), Z0
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, 192(AX)(R8*1)
 	ADDQ    $+256, R8
 	SUBQ    $+32, CX
-	JGE     alonemain
+	JGE     lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+32, CX
 	SUBQ $+8, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VMOVUPD (DX)(R8*1), Z3
-	VMOVUPD (R9)(R8*1), Z1
-	VMULPD  Z2, Z3, Z3
-	VMULPD  Z1, Z3, Z3
-	VMOVUPD Z3, (AX)(R8*1)
+lastsingle:
+	VMOVUPD (DX)(R8*1), Z1
+	VMOVUPD (R9)(R8*1), Z0
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)(R8*1)
 	ADDQ    $+64, R8
 	SUBQ    $+8, CX
-	JGE     alonesingle
+	JGE     lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ      $+8, CX
-	JZ        alonedone
-	MOVQ      $0x00000001, SI
-	SHLQ      CL, SI
-	DECQ      SI
-	KMOVW     SI, K1
-	VMOVUPD.Z (DX)(R8*1), K1, Z3
-	VMOVUPD.Z (R9)(R8*1), K1, Z1
-	VMULPD    Z2, Z3, Z3
-	VMULPD    Z1, Z3, Z3
-	VMOVUPD   Z3, K1, (AX)(R8*1)
+	JZ        lastdone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (DX)(R8*1), K1, Z1
+	VMOVUPD.Z (R9)(R8*1), K1, Z0
+	VMULPD    Z2, Z1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+24(FP), CX
 	SHLQ $0x03, CX
 	ADDQ CX, AX
-	CMPQ m+40(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -14827,28 +14759,26 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMOVSD        X1, sum+88(FP)
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z8, Z6, Z6
-	VADDPD        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPD        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPD        X0, X5, X5
-	VPERMILPD     $0x01, X5, X0
-	VADDPD        X0, X5, X5
-	VBROADCASTSD  X5, Z5
-	VMOVSD        X5, squares+96(FP)
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VPERMILPD  $0x55, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VMOVSD     X1, sum+88(FP)
+	VADDPD     Z7, Z5, Z5
+	VADDPD     Z8, Z6, Z6
+	VADDPD     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VPERMILPD  $0x55, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VMOVSD     X5, squares+96(FP)
 	VZEROUPPER
 	RET
 
@@ -15248,28 +15178,26 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VPERMILPD     $0x01, X1, X0
-	VADDPD        X0, X1, X1
-	VBROADCASTSD  X1, Z1
-	VMOVSD        X1, sum+88(FP)
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z8, Z6, Z6
-	VADDPD        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPD        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPD        X0, X5, X5
-	VPERMILPD     $0x01, X5, X0
-	VADDPD        X0, X5, X5
-	VBROADCASTSD  X5, Z5
-	VMOVSD        X5, squares+96(FP)
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VPERMILPD  $0x55, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VMOVSD     X1, sum+88(FP)
+	VADDPD     Z7, Z5, Z5
+	VADDPD     Z8, Z6, Z6
+	VADDPD     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VPERMILPD  $0x55, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VMOVSD     X5, squares+96(FP)
 	VZEROUPPER
 	RET
 
@@ -15614,28 +15542,26 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDPD        X1, X0, X0
-	VBROADCASTSD  X0, Z0
-	VMOVSD        X0, sum+88(FP)
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDPD        X0, X4, X4
-	VBROADCASTSD  X4, Z4
-	VMOVSD        X4, squares+96(FP)
+	VADDPD     Z2, Z0, Z0
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VPERMILPD  $0x55, Z0, Z1
+	VADDPD     Z1, Z0, Z0
+	VMOVSD     X0, sum+88(FP)
+	VADDPD     Z6, Z4, Z4
+	VADDPD     Z7, Z5, Z5
+	VADDPD     Z5, Z4, Z4
+	VSHUFF64X2 $0x4e, Z4, Z4, Z0
+	VADDPD     Z0, Z4, Z4
+	VSHUFF64X2 $0xb1, Z4, Z4, Z0
+	VADDPD     Z0, Z4, Z4
+	VPERMILPD  $0x55, Z4, Z0
+	VADDPD     Z0, Z4, Z4
+	VMOVSD     X4, squares+96(FP)
 	VZEROUPPER
 	RET
 

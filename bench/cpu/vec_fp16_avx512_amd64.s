@@ -4772,37 +4772,36 @@ addmaxsingledone:
 	VMAXPS       Z7, Z6, Z6
 
 addmaxdone:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstfp16avx512<>+1008(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z11
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           addalonemaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstfp16avx512<>+1008(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z10
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z11
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          addalonemaindone
 
 addalonemain:
 	PREFETCHT1    (R9)(R12*1)
@@ -4951,41 +4950,40 @@ addalonedone:
 	JMP addtaken
 
 addrow:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstfp16avx512<>+1008(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z11
-	CMPB          nt+76(FP), $0x00
-	JEQ           addkept
-	TESTQ         $0x0000003f, R11
-	JNE           addkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           addntmaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstfp16avx512<>+1008(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z10
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z11
+	CMPB         nt+76(FP), $0x00
+	JEQ          addkept
+	TESTQ        $0x0000003f, R11
+	JNE          addkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          addntmaindone
 
 addntmain:
 	PREFETCHT1    (R9)(R12*1)
@@ -5333,30 +5331,29 @@ addinsingledone:
 addindone:
 addpassed:
 addtaken:
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z12
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VADDPS        Y7, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0x4e, X8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0xb1, X8, X7
-	VADDPS        X7, X8, X8
-	VBROADCASTSS  X8, Z8
-	VDIVPS        Z8, Z12, Z12
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           addrow
-	JMP           rest
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z12
+	VADDPS       Z10, Z8, Z8
+	VADDPS       Z11, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VSHUFF64X2   $0x4e, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VSHUFF64X2   $0xb1, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0x4e, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0xb1, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VDIVPS       Z8, Z12, Z12
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          addrow
+	JMP          rest
 
 plain:
 	MOVQ n+64(FP), CX
@@ -5402,37 +5399,36 @@ plainmaxsingledone:
 	VMAXPS       Z7, Z6, Z6
 
 plainmaxdone:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstfp16avx512<>+1008(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z11
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           plainalonemaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstfp16avx512<>+1008(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z10
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z11
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          plainalonemaindone
 
 plainalonemain:
 	PREFETCHT1    (R9)(R12*1)
@@ -5557,41 +5553,40 @@ plainalonedone:
 	JMP plaintaken
 
 plainrow:
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VMAXPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VMAXPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VMAXPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VMULPS        Z5, Z6, Z7
-	VBROADCASTSS  vecConstfp16avx512<>+1008(SB), Z6
-	MOVQ          DI, DX
-	MOVQ          R8, BX
-	MOVQ          lds+40(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, DI
-	MOVQ          ldy+48(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R8
-	LEAQ          26624(DI), R9
-	CMPQ          m+56(FP), $0x01
-	CMOVQEQ       DX, DI
-	CMOVQEQ       BX, R8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z11
-	CMPB          nt+76(FP), $0x00
-	JEQ           plainkept
-	TESTQ         $0x0000003f, R11
-	JNE           plainkept
-	MOVQ          n+64(FP), CX
-	XORQ          R12, R12
-	SUBQ          $+64, CX
-	JLT           plainntmaindone
+	VSHUFF64X2   $0x4e, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VSHUFF64X2   $0xb1, Z6, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0x4e, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VPERMILPS    $0xb1, Z6, Z7
+	VMAXPS       Z7, Z6, Z6
+	VMULPS       Z5, Z6, Z7
+	VBROADCASTSS vecConstfp16avx512<>+1008(SB), Z6
+	MOVQ         DI, DX
+	MOVQ         R8, BX
+	MOVQ         lds+40(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, DI
+	MOVQ         ldy+48(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, R8
+	LEAQ         26624(DI), R9
+	CMPQ         m+56(FP), $0x01
+	CMOVQEQ      DX, DI
+	CMOVQEQ      BX, R8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z10
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z11
+	CMPB         nt+76(FP), $0x00
+	JEQ          plainkept
+	TESTQ        $0x0000003f, R11
+	JNE          plainkept
+	MOVQ         n+64(FP), CX
+	XORQ         R12, R12
+	SUBQ         $+64, CX
+	JLT          plainntmaindone
 
 plainntmain:
 	PREFETCHT1    (R9)(R12*1)
@@ -5891,29 +5886,28 @@ plaininsingledone:
 plainindone:
 plainpassed:
 plaintaken:
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z12
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VADDPS        Y7, Y8, Y8
-	VEXTRACTF128  $0x01, Y8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0x4e, X8, X7
-	VADDPS        X7, X8, X8
-	VPERMILPS     $0xb1, X8, X7
-	VADDPS        X7, X8, X8
-	VBROADCASTSS  X8, Z8
-	VDIVPS        Z8, Z12, Z12
-	MOVQ          SI, R10
-	MOVQ          AX, R11
-	MOVQ          ldd+32(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, AX
-	CMPQ          room+24(FP), $0x00
-	CMOVQEQ       AX, SI
-	DECQ          m+56(FP)
-	JNZ           plainrow
+	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z12
+	VADDPS       Z10, Z8, Z8
+	VADDPS       Z11, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VSHUFF64X2   $0x4e, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VSHUFF64X2   $0xb1, Z8, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0x4e, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VPERMILPS    $0xb1, Z8, Z7
+	VADDPS       Z7, Z8, Z8
+	VDIVPS       Z8, Z12, Z12
+	MOVQ         SI, R10
+	MOVQ         AX, R11
+	MOVQ         ldd+32(FP), CX
+	SHLQ         $0x01, CX
+	ADDQ         CX, AX
+	CMPQ         room+24(FP), $0x00
+	CMOVQEQ      AX, SI
+	DECQ         m+56(FP)
+	JNZ          plainrow
 
 rest:
 	CMPB  nt+76(FP), $0x00
@@ -6408,23 +6402,22 @@ stripsingledone:
 	VADDPS       Z4, Z0, Z0
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, (AX)
-	ADDQ          $+4, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -6485,23 +6478,22 @@ stripsingledone:
 	VMAXPS       Z4, Z0, Z0
 
 stripdone:
-	VMAXPS        Z2, Z0, Z0
-	VMAXPS        Z3, Z1, Z1
-	VMAXPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMAXPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VMAXPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VMAXPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, (AX)
-	ADDQ          $+4, AX
-	ADDQ          BX, DX
-	DECQ          SI
-	JNZ           row
+	VMAXPS     Z2, Z0, Z0
+	VMAXPS     Z3, Z1, Z1
+	VMAXPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VMAXPS     Z1, Z0, Z0
+	VMOVSS     X0, (AX)
+	ADDQ       $+4, AX
+	ADDQ       BX, DX
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -6566,31 +6558,30 @@ maxsingledone:
 
 maxdone:
 row:
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VMAXPS        Y8, Y7, Y7
-	VEXTRACTF128  $0x01, Y7, X8
-	VMAXPS        X8, X7, X7
-	VPERMILPS     $0x4e, X7, X8
-	VMAXPS        X8, X7, X7
-	VPERMILPS     $0xb1, X7, X8
-	VMAXPS        X8, X7, X7
-	VBROADCASTSS  X7, Z7
-	VMOVSS        X7, (DX)
-	ADDQ          $+4, DX
-	VMULPS        Z5, Z7, Z8
-	VBROADCASTSS  vecConstfp16avx512<>+1008(SB), Z7
-	LEAQ          (BX)(SI*1), R9
-	LEAQ          26624(R9), R10
-	DECQ          DI
-	CMOVQEQ       BX, R9
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z11
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z12
-	MOVQ          n+40(FP), CX
-	XORQ          R8, R8
-	SUBQ          $+64, CX
-	JLT           expmaindone
+	VSHUFF64X2   $0x4e, Z7, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VSHUFF64X2   $0xb1, Z7, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VPERMILPS    $0x4e, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VPERMILPS    $0xb1, Z7, Z8
+	VMAXPS       Z8, Z7, Z7
+	VMOVSS       X7, (DX)
+	ADDQ         $+4, DX
+	VMULPS       Z5, Z7, Z8
+	VBROADCASTSS vecConstfp16avx512<>+1008(SB), Z7
+	LEAQ         (BX)(SI*1), R9
+	LEAQ         26624(R9), R10
+	DECQ         DI
+	CMOVQEQ      BX, R9
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z10
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z11
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z12
+	MOVQ         n+40(FP), CX
+	XORQ         R8, R8
+	SUBQ         $+64, CX
+	JLT          expmaindone
 
 expmain:
 	PREFETCHT1    (R10)(R8*1)
@@ -6703,15 +6694,14 @@ expdone:
 	VADDPS        Z11, Z9, Z9
 	VADDPS        Z12, Z10, Z10
 	VADDPS        Z10, Z9, Z9
-	VEXTRACTF64X4 $0x01, Z9, Y10
-	VADDPS        Y10, Y9, Y9
-	VEXTRACTF128  $0x01, Y9, X10
-	VADDPS        X10, X9, X9
-	VPERMILPS     $0x4e, X9, X10
-	VADDPS        X10, X9, X9
-	VPERMILPS     $0xb1, X9, X10
-	VADDPS        X10, X9, X9
-	VBROADCASTSS  X9, Z9
+	VSHUFF64X2    $0x4e, Z9, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VSHUFF64X2    $0xb1, Z9, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VPERMILPS     $0x4e, Z9, Z10
+	VADDPS        Z10, Z9, Z9
+	VPERMILPS     $0xb1, Z9, Z10
+	VADDPS        Z10, Z9, Z9
 	VBROADCASTSS  -4(DX), Z10
 	VFNMADD213PS  Z8, Z5, Z10
 	VADDPS.RD_SAE Z10, Z0, Z8
@@ -6811,19 +6801,18 @@ stripsingledone:
 	VFMADD231PS Z4, Z4, Z0
 
 stripdone:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, ret+32(FP)
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -6841,38 +6830,35 @@ TEXT ·vecLayerNormFP16AVX512(SB), NOSPLIT, $0-69
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	CMPQ          n+56(FP), $+64
-	JLT           firstshort
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
-	VCVTPH2PS     (BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     32(BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     64(BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     96(BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPS        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0x4e, X1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0xb1, X1, X10
-	VADDPS        X10, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	CMPQ         n+56(FP), $+64
+	JLT          firstshort
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VCVTPH2PS    (BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    32(BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    64(BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    96(BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS.BCST  vecConstfp16avx512<>+1152(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
@@ -6941,86 +6927,73 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VMULPS        Z0, Z2, Z10
-	VFNMADD231PS  Z2, Z10, Z6
-	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
-	VMAXPS        Z6, Z1, Z6
-	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+64(FP), Z1
-	VADDPS        Z1, Z6, Z6
-	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z11
-	VDIVPS        Z6, Z11, Z11
-	DECQ          m+48(FP)
-	JZ            alone
-	CMPB          nt+68(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+56(FP), $+4096
-	JG   alone
-
-together:
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	CMPQ          n+56(FP), $+64
-	JLT           nextshort
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
-	VCVTPH2PS     (BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     32(BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     64(BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     96(BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPS        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0x4e, X1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0xb1, X1, X12
-	VADDPS        X12, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ              BX, DX
+	ADDQ              DI, BX
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0x4e, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0xb1, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0x4e, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0xb1, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0x4e, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0xb1, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0x4e, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0xb1, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VMULPS            Z0, Z2, Z10
+	VFNMADD231PS      Z2, Z10, Z6
+	VADDPS            Z1, Z10, Z10
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VMAXPS            Z6, Z1, Z6
+	VBROADCASTSS      eps+64(FP), Z1
+	VFMADD132PS       Z0, Z1, Z6
+	VRSQRT14PS        Z6, Z11
+	VMULPS.BCST       vecConstfp16avx512<>+1156(SB), Z11, Z1
+	VMULPS            Z11, Z6, Z6
+	VFNMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z11, Z6
+	VFMADD231PS       Z1, Z6, Z11
+	DECQ              m+48(FP)
+	JZ                last
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z9
+	CMPQ              n+56(FP), $+64
+	JLT               nextshort
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VCVTPH2PS         (BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         32(BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         64(BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         96(BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VMULPS.BCST       vecConstfp16avx512<>+1152(SB), Z1, Z1
+	JMP               nextshifted
 
 nextshort:
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
@@ -7259,178 +7232,176 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+68(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+56(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
-	VCVTPH2PS   (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
-	VCVTPH2PS   32(DX)(R8*1), Z2
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, 32(AX)(R8*1)
-	VCVTPH2PS   64(DX)(R8*1), Z2
-	VMOVUPS     128(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, 64(AX)(R8*1)
-	VCVTPH2PS   96(DX)(R8*1), Z2
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, 96(AX)(R8*1)
+	VCVTPH2PS   (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, (AX)(R8*1)
+	VCVTPH2PS   32(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, 32(AX)(R8*1)
+	VCVTPH2PS   64(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, 64(AX)(R8*1)
+	VCVTPH2PS   96(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, 96(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VCVTPH2PS   (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
+	VCVTPH2PS   (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+56(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VCVTPH2PS   (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
-	VCVTPH2PS   32(DX)(R8*1), Z2
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, 32(AX)(R8*1)
-	VCVTPH2PS   64(DX)(R8*1), Z2
-	VMOVUPS     128(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, 64(AX)(R8*1)
-	VCVTPH2PS   96(DX)(R8*1), Z2
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, 96(AX)(R8*1)
+lastmain:
+	VCVTPH2PS   (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, (AX)(R8*1)
+	VCVTPH2PS   32(DX)(R8*1), Z1
+	VMOVUPS     64(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, 32(AX)(R8*1)
+	VCVTPH2PS   64(DX)(R8*1), Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, 64(AX)(R8*1)
+	VCVTPH2PS   96(DX)(R8*1), Z1
+	VMOVUPS     192(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, 96(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VCVTPH2PS   (DX)(R8*1), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
+lastsingle:
+	VCVTPH2PS   (DX)(R8*1), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
-	MOVQ        $0x00000001, SI
-	SHLQ        CL, SI
-	DECQ        SI
-	KMOVW       SI, K1
-	VCVTPH2PS.Z (DX)(R8*1), K1, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	JZ          lastdone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+32(FP), CX
 	SHLQ $0x01, CX
 	ADDQ CX, AX
-	CMPQ m+48(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -7453,46 +7424,43 @@ TEXT ·vecAddLayerNormFP16AVX512(SB), NOSPLIT, $0-93
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	CMPQ          n+80(FP), $+64
-	JLT           firstshort
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
-	VCVTPH2PS     (BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     32(BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     64(BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     96(BX), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     (R11), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     32(R11), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     64(R11), Z10
-	VADDPS        Z10, Z1, Z1
-	VCVTPH2PS     96(R11), Z10
-	VADDPS        Z10, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPS        Y10, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0x4e, X1, X10
-	VADDPS        X10, X1, X1
-	VPERMILPS     $0xb1, X1, X10
-	VADDPS        X10, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
-	JMP           firstshifted
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z9
+	CMPQ         n+80(FP), $+64
+	JLT          firstshort
+	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
+	VCVTPH2PS    (BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    32(BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    64(BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    96(BX), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    (R11), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    32(R11), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    64(R11), Z10
+	VADDPS       Z10, Z1, Z1
+	VCVTPH2PS    96(R11), Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0x4e, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VSHUFF64X2   $0xb1, Z1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS.BCST  vecConstfp16avx512<>+1152(SB), Z1, Z1
+	JMP          firstshifted
 
 firstshort:
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
@@ -7604,96 +7572,83 @@ halves:
 	MOVQ CX, R12
 
 turned:
-	MOVQ          ldy+64(FP), CX
-	SHLQ          $0x01, CX
-	ADDQ          CX, R11
-	ADDQ          DI, BX
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPERMILPS     $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	VBROADCASTSS  X6, Z6
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPERMILPS     $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VMULPS        Z0, Z2, Z10
-	VFNMADD231PS  Z2, Z10, Z6
-	VADDPS        Z1, Z10, Z10
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
-	VMAXPS        Z6, Z1, Z6
-	VMULPS        Z0, Z6, Z6
-	VBROADCASTSS  eps+88(FP), Z1
-	VADDPS        Z1, Z6, Z6
-	VSQRTPS       Z6, Z6
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z11
-	VDIVPS        Z6, Z11, Z11
-	DECQ          m+72(FP)
-	JZ            alone
-	CMPB          nt+92(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+80(FP), $+4096
-	JG   alone
-
-together:
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z2
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z3
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z4
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z5
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z6
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z7
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z8
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z9
-	CMPQ          n+80(FP), $+64
-	JLT           nextshort
-	VBROADCASTSS  vecConstfp16avx512<>+256(SB), Z1
-	VCVTPH2PS     (BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     32(BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     64(BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     96(BX), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     (R11), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     32(R11), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     64(R11), Z12
-	VADDPS        Z12, Z1, Z1
-	VCVTPH2PS     96(R11), Z12
-	VADDPS        Z12, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y12
-	VADDPS        Y12, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0x4e, X1, X12
-	VADDPS        X12, X1, X1
-	VPERMILPS     $0xb1, X1, X12
-	VADDPS        X12, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS.BCST   vecConstfp16avx512<>+1152(SB), Z1, Z1
-	JMP           nextshifted
+	MOVQ              ldy+64(FP), CX
+	SHLQ              $0x01, CX
+	ADDQ              CX, R11
+	ADDQ              DI, BX
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0x4e, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VSHUFF64X2        $0xb1, Z6, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0x4e, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VPERMILPS         $0xb1, Z6, Z7
+	VADDPS            Z7, Z6, Z6
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0x4e, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VSHUFF64X2        $0xb1, Z2, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0x4e, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VPERMILPS         $0xb1, Z2, Z3
+	VADDPS            Z3, Z2, Z2
+	VMULPS            Z0, Z2, Z10
+	VFNMADD231PS      Z2, Z10, Z6
+	VADDPS            Z1, Z10, Z10
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VMAXPS            Z6, Z1, Z6
+	VBROADCASTSS      eps+88(FP), Z1
+	VFMADD132PS       Z0, Z1, Z6
+	VRSQRT14PS        Z6, Z11
+	VMULPS.BCST       vecConstfp16avx512<>+1156(SB), Z11, Z1
+	VMULPS            Z11, Z6, Z6
+	VFNMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z11, Z6
+	VFMADD231PS       Z1, Z6, Z11
+	DECQ              m+72(FP)
+	JZ                last
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z2
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z5
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z6
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z7
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z8
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z9
+	CMPQ              n+80(FP), $+64
+	JLT               nextshort
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VCVTPH2PS         (BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         32(BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         64(BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         96(BX), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         (R11), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         32(R11), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         64(R11), Z12
+	VADDPS            Z12, Z1, Z1
+	VCVTPH2PS         96(R11), Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z12
+	VADDPS            Z12, Z1, Z1
+	VMULPS.BCST       vecConstfp16avx512<>+1152(SB), Z1, Z1
+	JMP               nextshifted
 
 nextshort:
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
@@ -7992,182 +7947,180 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+92(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+80(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*2), Z2
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, 32(AX)(R8*1)
-	VMOVUPS     128(DX)(R8*2), Z2
-	VMOVUPS     128(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, 64(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*2), Z2
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, 96(AX)(R8*1)
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*2), Z1
+	VMOVUPS     64(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, 32(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*2), Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, 64(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*2), Z1
+	VMOVUPS     192(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, 96(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonentmain
+	JGE         lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVNTDQ    Y1, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVNTDQ    Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonentsingle
+	JGE         lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*2), K1, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*2), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+80(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
+lastmain:
 	PREFETCHT1  (BX)(R8*1)
 	PREFETCHT1  64(BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
-	VMOVUPS     64(DX)(R8*2), Z2
-	VMOVUPS     64(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     64(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, 32(AX)(R8*1)
-	VMOVUPS     128(DX)(R8*2), Z2
-	VMOVUPS     128(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     128(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, 64(AX)(R8*1)
-	VMOVUPS     192(DX)(R8*2), Z2
-	VMOVUPS     192(R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     192(R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, 96(AX)(R8*1)
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, (AX)(R8*1)
+	VMOVUPS     64(DX)(R8*2), Z1
+	VMOVUPS     64(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     64(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, 32(AX)(R8*1)
+	VMOVUPS     128(DX)(R8*2), Z1
+	VMOVUPS     128(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     128(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, 64(AX)(R8*1)
+	VMOVUPS     192(DX)(R8*2), Z1
+	VMOVUPS     192(R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     192(R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, 96(AX)(R8*1)
 	ADDQ        $+128, R8
 	SUBQ        $+64, CX
-	JGE         alonemain
+	JGE         lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
+lastsingle:
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS     (DX)(R8*2), Z2
-	VMOVUPS     (R9)(R8*2), Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS     (R10)(R8*2), Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, (AX)(R8*1)
+	VMOVUPS     (DX)(R8*2), Z1
+	VMOVUPS     (R9)(R8*2), Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS     (R10)(R8*2), Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, (AX)(R8*1)
 	ADDQ        $+32, R8
 	SUBQ        $+16, CX
-	JGE         alonesingle
+	JGE         lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
+	JZ          lastdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VMOVUPS.Z   (DX)(R8*2), K1, Z2
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VSUBPS      Z10, Z2, Z2
-	VMULPS      Z11, Z2, Z2
-	VMOVUPS.Z   (R10)(R8*2), K1, Z3
-	VFMADD213PS Z3, Z1, Z2
-	VCVTPS2PH   $0x00, Z2, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VMOVUPS.Z   (DX)(R8*2), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VSUBPS      Z10, Z1, Z1
+	VMULPS      Z11, Z1, Z1
+	VMOVUPS.Z   (R10)(R8*2), K1, Z2
+	VFMADD213PS Z2, Z0, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+48(FP), CX
 	SHLQ $0x01, CX
 	ADDQ CX, AX
-	CMPQ m+72(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -8184,8 +8137,6 @@ TEXT ·vecRMSNormFP16AVX512(SB), NOSPLIT, $0-61
 	VBROADCASTSS X1, Z1
 	VBROADCASTSS vecConstfp16avx512<>+96(SB), Z0
 	VDIVPS       Z1, Z0, Z0
-
-first:
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
@@ -8236,59 +8187,48 @@ firstsingledone:
 
 firstdone:
 row:
-	MOVQ          BX, DX
-	ADDQ          DI, BX
-	VADDPS        Z4, Z1, Z1
-	VADDPS        Z5, Z3, Z3
-	VADDPS        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPS        Y2, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0x4e, X1, X2
-	VADDPS        X2, X1, X1
-	VPERMILPS     $0xb1, X1, X2
-	VADDPS        X2, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMULPS        Z0, Z1, Z1
-	VBROADCASTSS  eps+56(FP), Z2
-	VADDPS        Z2, Z1, Z1
-	VSQRTPS       Z1, Z1
-	VBROADCASTSS  vecConstfp16avx512<>+96(SB), Z2
-	VDIVPS        Z1, Z2, Z2
-	DECQ          m+40(FP)
-	JZ            alone
-	CMPB          nt+60(FP), $0x00
-	JEQ           kept
-	TESTQ         $0x0000003f, AX
-	JNE           kept
-	JMP           together
-
-kept:
-	CMPQ n+48(FP), $+4096
-	JG   alone
-
-together:
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z1
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
-	CMPB         nt+60(FP), $0x00
-	JEQ          bothkept
-	TESTQ        $0x0000003f, AX
-	JNE          bothkept
-	LEAQ         (BX)(DI*1), CX
-	LEAQ         13312(BX), SI
-	CMPQ         SI, CX
-	CMOVQLT      CX, SI
-	MOVQ         n+48(FP), CX
-	XORQ         R8, R8
-	SUBQ         $+64, CX
-	JLT          bothntmaindone
+	MOVQ              BX, DX
+	ADDQ              DI, BX
+	VADDPS            Z4, Z1, Z1
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z1, Z1
+	VSHUFF64X2        $0x4e, Z1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VSHUFF64X2        $0xb1, Z1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VPERMILPS         $0x4e, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VPERMILPS         $0xb1, Z1, Z2
+	VADDPS            Z2, Z1, Z1
+	VBROADCASTSS      eps+56(FP), Z2
+	VFMADD132PS       Z0, Z2, Z1
+	VRSQRT14PS        Z1, Z2
+	VMULPS.BCST       vecConstfp16avx512<>+1156(SB), Z2, Z3
+	VMULPS            Z2, Z1, Z1
+	VFNMADD213PS.BCST vecConstfp16avx512<>+96(SB), Z2, Z1
+	VFMADD231PS       Z3, Z1, Z2
+	DECQ              m+40(FP)
+	JZ                last
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z1
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z3
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z4
+	VBROADCASTSS      vecConstfp16avx512<>+256(SB), Z5
+	CMPB              nt+60(FP), $0x00
+	JEQ               bothkept
+	TESTQ             $0x0000003f, AX
+	JNE               bothkept
+	LEAQ              (BX)(DI*1), CX
+	LEAQ              13312(BX), SI
+	CMPQ              SI, CX
+	CMOVQLT           CX, SI
+	MOVQ              n+48(FP), CX
+	XORQ              R8, R8
+	SUBQ              $+64, CX
+	JLT               bothntmaindone
 
 bothntmain:
 	PREFETCHT1  (SI)(R8*1)
@@ -8452,154 +8392,152 @@ bothwritten:
 	ADDQ CX, AX
 	JMP  row
 
-alone:
+last:
 	CMPB  nt+60(FP), $0x00
-	JEQ   alonekept
+	JEQ   lastkept
 	TESTQ $0x0000003f, AX
-	JNE   alonekept
+	JNE   lastkept
 	MOVQ  n+48(FP), CX
 	XORQ  R8, R8
 	SUBQ  $+64, CX
-	JLT   alonentmaindone
+	JLT   lastntmaindone
 
-alonentmain:
+lastntmain:
 	PREFETCHT1 (BX)(R8*1)
 	PREFETCHT1 64(BX)(R8*1)
-	VCVTPH2PS  (DX)(R8*1), Z3
-	VMOVUPS    (R9)(R8*2), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y1
-	VMOVNTDQ   Y1, (AX)(R8*1)
-	VCVTPH2PS  32(DX)(R8*1), Z3
-	VMOVUPS    64(R9)(R8*2), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y1
-	VMOVNTDQ   Y1, 32(AX)(R8*1)
-	VCVTPH2PS  64(DX)(R8*1), Z3
-	VMOVUPS    128(R9)(R8*2), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y1
-	VMOVNTDQ   Y1, 64(AX)(R8*1)
-	VCVTPH2PS  96(DX)(R8*1), Z3
-	VMOVUPS    192(R9)(R8*2), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y1
-	VMOVNTDQ   Y1, 96(AX)(R8*1)
+	VCVTPH2PS  (DX)(R8*1), Z1
+	VMOVUPS    (R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y0
+	VMOVNTDQ   Y0, (AX)(R8*1)
+	VCVTPH2PS  32(DX)(R8*1), Z1
+	VMOVUPS    64(R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y0
+	VMOVNTDQ   Y0, 32(AX)(R8*1)
+	VCVTPH2PS  64(DX)(R8*1), Z1
+	VMOVUPS    128(R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y0
+	VMOVNTDQ   Y0, 64(AX)(R8*1)
+	VCVTPH2PS  96(DX)(R8*1), Z1
+	VMOVUPS    192(R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y0
+	VMOVNTDQ   Y0, 96(AX)(R8*1)
 	ADDQ       $+128, R8
 	SUBQ       $+64, CX
-	JGE        alonentmain
+	JGE        lastntmain
 
-alonentmaindone:
+lastntmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonentsingledone
+	JLT  lastntsingledone
 
-alonentsingle:
+lastntsingle:
 	PREFETCHT1 (BX)(R8*1)
-	VCVTPH2PS  (DX)(R8*1), Z3
-	VMOVUPS    (R9)(R8*2), Z1
-	VMULPS     Z2, Z3, Z3
-	VMULPS     Z1, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y1
-	VMOVNTDQ   Y1, (AX)(R8*1)
+	VCVTPH2PS  (DX)(R8*1), Z1
+	VMOVUPS    (R9)(R8*2), Z0
+	VMULPS     Z2, Z1, Z1
+	VMULPS     Z0, Z1, Z1
+	VCVTPS2PH  $0x00, Z1, Y0
+	VMOVNTDQ   Y0, (AX)(R8*1)
 	ADDQ       $+32, R8
 	SUBQ       $+16, CX
-	JGE        alonentsingle
+	JGE        lastntsingle
 
-alonentsingledone:
+lastntsingledone:
 	ADDQ        $+16, CX
-	JZ          alonentdone
+	JZ          lastntdone
 	MOVQ        $0x00000001, SI
 	SHLQ        CL, SI
 	DECQ        SI
 	KMOVW       SI, K1
 	PREFETCHT1  (BX)(R8*1)
-	VCVTPH2PS.Z (DX)(R8*1), K1, Z3
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VMULPS      Z2, Z3, Z3
-	VMULPS      Z1, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VMULPS      Z2, Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonentdone:
-	JMP alonewritten
+lastntdone:
+	JMP lastwritten
 
-alonekept:
+lastkept:
 	MOVQ n+48(FP), CX
 	XORQ R8, R8
 	SUBQ $+64, CX
-	JLT  alonemaindone
+	JLT  lastmaindone
 
-alonemain:
-	VCVTPH2PS (DX)(R8*1), Z3
-	VMOVUPS   (R9)(R8*2), Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y1
-	VMOVDQU16 Y1, (AX)(R8*1)
-	VCVTPH2PS 32(DX)(R8*1), Z3
-	VMOVUPS   64(R9)(R8*2), Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y1
-	VMOVDQU16 Y1, 32(AX)(R8*1)
-	VCVTPH2PS 64(DX)(R8*1), Z3
-	VMOVUPS   128(R9)(R8*2), Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y1
-	VMOVDQU16 Y1, 64(AX)(R8*1)
-	VCVTPH2PS 96(DX)(R8*1), Z3
-	VMOVUPS   192(R9)(R8*2), Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y1
-	VMOVDQU16 Y1, 96(AX)(R8*1)
+lastmain:
+	VCVTPH2PS (DX)(R8*1), Z1
+	VMOVUPS   (R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y0
+	VMOVDQU16 Y0, (AX)(R8*1)
+	VCVTPH2PS 32(DX)(R8*1), Z1
+	VMOVUPS   64(R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y0
+	VMOVDQU16 Y0, 32(AX)(R8*1)
+	VCVTPH2PS 64(DX)(R8*1), Z1
+	VMOVUPS   128(R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y0
+	VMOVDQU16 Y0, 64(AX)(R8*1)
+	VCVTPH2PS 96(DX)(R8*1), Z1
+	VMOVUPS   192(R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y0
+	VMOVDQU16 Y0, 96(AX)(R8*1)
 	ADDQ      $+128, R8
 	SUBQ      $+64, CX
-	JGE       alonemain
+	JGE       lastmain
 
-alonemaindone:
+lastmaindone:
 	ADDQ $+64, CX
 	SUBQ $+16, CX
-	JLT  alonesingledone
+	JLT  lastsingledone
 
-alonesingle:
-	VCVTPH2PS (DX)(R8*1), Z3
-	VMOVUPS   (R9)(R8*2), Z1
-	VMULPS    Z2, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y1
-	VMOVDQU16 Y1, (AX)(R8*1)
+lastsingle:
+	VCVTPH2PS (DX)(R8*1), Z1
+	VMOVUPS   (R9)(R8*2), Z0
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y0
+	VMOVDQU16 Y0, (AX)(R8*1)
 	ADDQ      $+32, R8
 	SUBQ      $+16, CX
-	JGE       alonesingle
+	JGE       lastsingle
 
-alonesingledone:
+lastsingledone:
 	ADDQ        $+16, CX
-	JZ          alonedone
-	MOVQ        $0x00000001, SI
-	SHLQ        CL, SI
-	DECQ        SI
-	KMOVW       SI, K1
-	VCVTPH2PS.Z (DX)(R8*1), K1, Z3
-	VMOVUPS.Z   (R9)(R8*2), K1, Z1
-	VMULPS      Z2, Z3, Z3
-	VMULPS      Z1, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y1
-	VMOVDQU16   Y1, K1, (AX)(R8*1)
+	JZ          lastdone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VCVTPH2PS.Z (DX)(R8*1), K1, Z1
+	VMOVUPS.Z   (R9)(R8*2), K1, Z0
+	VMULPS      Z2, Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VCVTPS2PH   $0x00, Z1, Y0
+	VMOVDQU16   Y0, K1, (AX)(R8*1)
 
-alonedone:
-alonewritten:
+lastdone:
+lastwritten:
 	MOVQ ldd+24(FP), CX
 	SHLQ $0x01, CX
 	ADDQ CX, AX
-	CMPQ m+40(FP), $0x00
-	JNE  first
 	VZEROUPPER
 	RET
 
@@ -9377,32 +9315,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, sum+80(FP)
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMOVSS        X5, squares+84(FP)
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -10010,32 +9946,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z4, Z2, Z2
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z1
-	VMOVSS        X1, sum+80(FP)
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VBROADCASTSS  X5, Z5
-	VMOVSS        X5, squares+84(FP)
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -10600,32 +10534,30 @@ writesingledone:
 
 writedone:
 walked:
-	VADDPS        Z2, Z0, Z0
-	VADDPS        Z3, Z1, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPERMILPS     $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VBROADCASTSS  X0, Z0
-	VMOVSS        X0, sum+80(FP)
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VBROADCASTSS  X4, Z4
-	VMOVSS        X4, squares+84(FP)
+	VADDPS     Z2, Z0, Z0
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0x4e, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VSHUFF64X2 $0xb1, Z0, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0x4e, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VPERMILPS  $0xb1, Z0, Z1
+	VADDPS     Z1, Z0, Z0
+	VMOVSS     X0, sum+80(FP)
+	VADDPS     Z6, Z4, Z4
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z5, Z4, Z4
+	VSHUFF64X2 $0x4e, Z4, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VSHUFF64X2 $0xb1, Z4, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VPERMILPS  $0x4e, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VPERMILPS  $0xb1, Z4, Z0
+	VADDPS     Z0, Z4, Z4
+	VMOVSS     X4, squares+84(FP)
 	VZEROUPPER
 	RET
 
@@ -10642,13 +10574,13 @@ TEXT ·vecDropoutFP16AVX512(SB), NOSPLIT, $0-37
 	MOVL         at+32(FP), BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	VPADDD       vecConstfp16avx512<>+1156(SB), Z2, Z2
-	VBROADCASTSS vecConstfp16avx512<>+1220(SB), Z3
-	VBROADCASTSS vecConstfp16avx512<>+1224(SB), Z4
-	VBROADCASTSS vecConstfp16avx512<>+1228(SB), Z5
-	VBROADCASTSS vecConstfp16avx512<>+1232(SB), Z6
-	VBROADCASTSS vecConstfp16avx512<>+1236(SB), Z7
-	VBROADCASTSS vecConstfp16avx512<>+1240(SB), Z8
+	VPADDD       vecConstfp16avx512<>+1160(SB), Z2, Z2
+	VBROADCASTSS vecConstfp16avx512<>+1224(SB), Z3
+	VBROADCASTSS vecConstfp16avx512<>+1228(SB), Z4
+	VBROADCASTSS vecConstfp16avx512<>+1232(SB), Z5
+	VBROADCASTSS vecConstfp16avx512<>+1236(SB), Z6
+	VBROADCASTSS vecConstfp16avx512<>+1240(SB), Z7
+	VBROADCASTSS vecConstfp16avx512<>+1244(SB), Z8
 	XORQ         BX, BX
 	CMPB         nt+36(FP), $0x00
 	JEQ          ntskip
@@ -10888,11 +10820,11 @@ TEXT ·vecAddGeluDropoutFP16AVX512(SB), NOSPLIT, $0-45
 	MOVL         at+40(FP), SI
 	VMOVD        SI, X10
 	VPBROADCASTD X10, Z10
-	VPADDD       vecConstfp16avx512<>+1156(SB), Z10, Z10
-	VBROADCASTSS vecConstfp16avx512<>+1220(SB), Z11
-	VBROADCASTSS vecConstfp16avx512<>+1224(SB), Z12
-	VBROADCASTSS vecConstfp16avx512<>+1228(SB), Z13
-	VBROADCASTSS vecConstfp16avx512<>+1232(SB), Z14
+	VPADDD       vecConstfp16avx512<>+1160(SB), Z10, Z10
+	VBROADCASTSS vecConstfp16avx512<>+1224(SB), Z11
+	VBROADCASTSS vecConstfp16avx512<>+1228(SB), Z12
+	VBROADCASTSS vecConstfp16avx512<>+1232(SB), Z13
+	VBROADCASTSS vecConstfp16avx512<>+1236(SB), Z14
 	XORQ         SI, SI
 	CMPB         nt+44(FP), $0x00
 	JEQ          ntskip
@@ -11441,26 +11373,27 @@ DATA vecConstfp16avx512<>+1140(SB)/4, $0x3fefe4ba
 DATA vecConstfp16avx512<>+1144(SB)/4, $0x3ff5257d
 DATA vecConstfp16avx512<>+1148(SB)/4, $0x3ffa83b3
 DATA vecConstfp16avx512<>+1152(SB)/4, $0x3c800000
-DATA vecConstfp16avx512<>+1156(SB)/4, $0x9e3779b9
-DATA vecConstfp16avx512<>+1160(SB)/4, $0x3c6ef372
-DATA vecConstfp16avx512<>+1164(SB)/4, $0xdaa66d2b
-DATA vecConstfp16avx512<>+1168(SB)/4, $0x78dde6e4
-DATA vecConstfp16avx512<>+1172(SB)/4, $0x1715609d
-DATA vecConstfp16avx512<>+1176(SB)/4, $0xb54cda56
-DATA vecConstfp16avx512<>+1180(SB)/4, $0x5384540f
-DATA vecConstfp16avx512<>+1184(SB)/4, $0xf1bbcdc8
-DATA vecConstfp16avx512<>+1188(SB)/4, $0x8ff34781
-DATA vecConstfp16avx512<>+1192(SB)/4, $0x2e2ac13a
-DATA vecConstfp16avx512<>+1196(SB)/4, $0xcc623af3
-DATA vecConstfp16avx512<>+1200(SB)/4, $0x6a99b4ac
-DATA vecConstfp16avx512<>+1204(SB)/4, $0x08d12e65
-DATA vecConstfp16avx512<>+1208(SB)/4, $0xa708a81e
-DATA vecConstfp16avx512<>+1212(SB)/4, $0x454021d7
-DATA vecConstfp16avx512<>+1216(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+1220(SB)/4, $0x85ebca6b
-DATA vecConstfp16avx512<>+1224(SB)/4, $0xc2b2ae35
-DATA vecConstfp16avx512<>+1228(SB)/4, $0xe3779b90
-DATA vecConstfp16avx512<>+1232(SB)/4, $0xc6ef3720
-DATA vecConstfp16avx512<>+1236(SB)/4, $0xaa66d2b0
-DATA vecConstfp16avx512<>+1240(SB)/4, $0x8dde6e40
-GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1244
+DATA vecConstfp16avx512<>+1156(SB)/4, $0x3f000000
+DATA vecConstfp16avx512<>+1160(SB)/4, $0x9e3779b9
+DATA vecConstfp16avx512<>+1164(SB)/4, $0x3c6ef372
+DATA vecConstfp16avx512<>+1168(SB)/4, $0xdaa66d2b
+DATA vecConstfp16avx512<>+1172(SB)/4, $0x78dde6e4
+DATA vecConstfp16avx512<>+1176(SB)/4, $0x1715609d
+DATA vecConstfp16avx512<>+1180(SB)/4, $0xb54cda56
+DATA vecConstfp16avx512<>+1184(SB)/4, $0x5384540f
+DATA vecConstfp16avx512<>+1188(SB)/4, $0xf1bbcdc8
+DATA vecConstfp16avx512<>+1192(SB)/4, $0x8ff34781
+DATA vecConstfp16avx512<>+1196(SB)/4, $0x2e2ac13a
+DATA vecConstfp16avx512<>+1200(SB)/4, $0xcc623af3
+DATA vecConstfp16avx512<>+1204(SB)/4, $0x6a99b4ac
+DATA vecConstfp16avx512<>+1208(SB)/4, $0x08d12e65
+DATA vecConstfp16avx512<>+1212(SB)/4, $0xa708a81e
+DATA vecConstfp16avx512<>+1216(SB)/4, $0x454021d7
+DATA vecConstfp16avx512<>+1220(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+1224(SB)/4, $0x85ebca6b
+DATA vecConstfp16avx512<>+1228(SB)/4, $0xc2b2ae35
+DATA vecConstfp16avx512<>+1232(SB)/4, $0xe3779b90
+DATA vecConstfp16avx512<>+1236(SB)/4, $0xc6ef3720
+DATA vecConstfp16avx512<>+1240(SB)/4, $0xaa66d2b0
+DATA vecConstfp16avx512<>+1244(SB)/4, $0x8dde6e40
+GLOBL vecConstfp16avx512<>(SB), RODATA|NOPTR, $1248

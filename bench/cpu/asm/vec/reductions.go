@@ -51,22 +51,25 @@ func (g *gen) fold(mnemonic string, acc []reg.VecVirtual) reg.VecVirtual {
 			g.op(mnemonic, acc[i+width], acc[i], acc[i])
 		}
 	}
-	v, other := acc[0], g.vector()
+	v := acc[0]
+	join := func(shuffle string, operands ...any) {
+		other := g.vector()
+		g.emit(shuffle, append(operands, other)...)
+		g.op(mnemonic, other, v, v)
+	}
+	// Halves, quarters, and what they have left are exchanged, so that all lanes come to the same.
 	if g.wide() {
-		g.VEXTRACTF64X4(operand.U8(1), v, other.AsY())
-		g.op(mnemonic, other.AsY(), v.AsY(), v.AsY())
+		join("VSHUFF64X2", operand.U8(0b01_00_11_10), v, v)
+		join("VSHUFF64X2", operand.U8(0b10_11_00_01), v, v)
+	} else {
+		join("VPERM2F128", operand.U8(1), v, v)
 	}
-	g.VEXTRACTF128(operand.U8(1), v.AsY(), other.AsX())
-	g.op(mnemonic, other.AsX(), v.AsX(), v.AsX())
-	shuffles := []int{0b01_00_11_10, 0b10_11_00_01}
 	if g.size == 8 {
-		shuffles = []int{0b01}
+		join("VPERMILPD", operand.U8(0b01010101), v)
+	} else {
+		join("VPERMILPS", operand.U8(0b01_00_11_10), v)
+		join("VPERMILPS", operand.U8(0b10_11_00_01), v)
 	}
-	for _, s := range shuffles {
-		g.op("VPERMIL", operand.U8(s), v.AsX(), other.AsX())
-		g.op(mnemonic, other.AsX(), v.AsX(), v.AsX())
-	}
-	g.broadcast(v.AsX(), v)
 	return v
 }
 
