@@ -12436,7 +12436,7 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// func vecLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
 // Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -12451,16 +12451,18 @@ TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	CMPB         nt+76(FP), $0x00
+	JE           cached
 	TESTQ        DX, DX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        CX, CX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+192, SI
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -12740,14 +12742,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y7
 	VSUBPS      Y0, Y7, Y7
@@ -12762,11 +12764,11 @@ bothsingle:
 	VMOVNTPS    Y8, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+8, SI
-	JZ          bothdone
+	JZ          ntbothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, SI
 	SUBQ        SI, R9
@@ -12785,16 +12787,16 @@ bothsingledone:
 	VFMADD213PS Y5, Y0, Y8
 	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -12906,14 +12908,14 @@ takemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
 	VSUBPS      Y0, Y5, Y5
@@ -12921,11 +12923,11 @@ takesingle:
 	VFMADD231PS Y5, Y5, Y3
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+8, SI
-	JZ          takedone
+	JZ          nttakedone
 	LEAQ        vecMaskf32avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x02, CX
@@ -12938,16 +12940,16 @@ takesingledone:
 	VADDPS      Y6, Y1, Y1
 	VFMADD231PS Y6, Y6, Y3
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (DI)(BX*1), Y0
 	VSUBPS      Y5, Y7, Y7
@@ -13119,14 +13121,14 @@ writemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         writemain
+	JGE         ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (DI)(BX*1), Y0
 	VSUBPS      Y5, Y7, Y7
@@ -13136,11 +13138,11 @@ writesingle:
 	VMOVNTPS    Y7, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         writesingle
+	JGE         ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ        $+8, SI
-	JZ          writedone
+	JZ          ntwritedone
 	LEAQ        vecMaskf32avx2<>+32(SB), DX
 	SHLQ        $0x02, SI
 	SUBQ        SI, DX
@@ -13153,7 +13155,242 @@ writesingledone:
 	VFMADD213PS Y5, Y7, Y8
 	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ DX, DX
+	JZ    inwrite
+	TESTQ CX, CX
+	JZ    intake
+	MOVQ  n+56(FP), SI
+	XORQ  BX, BX
+	SUBQ  $+32, SI
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPS     (DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     32(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     64(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     96(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     (CX)(BX*1), Y8
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     (R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y8
+	VMOVUPS     32(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     32(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y8
+	VMOVUPS     64(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     64(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y8
+	VMOVUPS     96(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     96(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPS     (DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     (CX)(BX*1), Y8
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     (R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+8, SI
+	JZ          inbothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y7
+	VMASKMOVPS  (DX)(BX*1), Y7, Y8
+	VBLENDVPS   Y7, Y8, Y0, Y8
+	VSUBPS      Y0, Y8, Y8
+	VADDPS      Y8, Y1, Y1
+	VFMADD231PS Y8, Y8, Y3
+	VMASKMOVPS  (CX)(BX*1), Y7, Y8
+	VMASKMOVPS  (DI)(BX*1), Y7, Y0
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  (R8)(BX*1), Y7, Y5
+	VFMADD213PS Y5, Y0, Y8
+	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPS     (DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     32(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	VMOVUPS     64(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPS     (DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+8, SI
+	JZ          intakedone
+	LEAQ        vecMaskf32avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x02, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y5
+	VMASKMOVPS  (DX)(BX*1), Y5, Y6
+	VBLENDVPS   Y5, Y6, Y0, Y6
+	VSUBPS      Y0, Y6, Y6
+	VADDPS      Y6, Y1, Y1
+	VFMADD231PS Y6, Y6, Y3
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y7
+	VMOVUPS     32(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     32(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y7
+	VMOVUPS     64(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     64(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y7
+	VMOVUPS     96(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     96(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         inwritemain
+
+inwritemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         inwritesingle
+
+inwritesingledone:
+	ADDQ        $+8, SI
+	JZ          inwritedone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	SHLQ        $0x02, SI
+	SUBQ        SI, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPS  (CX)(BX*1), Y0, Y8
+	VMASKMOVPS  (DI)(BX*1), Y0, Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  (R8)(BX*1), Y0, Y5
+	VFMADD213PS Y5, Y7, Y8
+	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
+
+inwritedone:
 walked:
 	VADDPS     Y2, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y0
@@ -13174,7 +13411,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// func vecAddLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
 // Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -13191,16 +13428,18 @@ TEXT ·vecAddLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	CMPB         nt+76(FP), $0x00
+	JE           cached
 	TESTQ        DX, DX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        CX, CX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+96, SI
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13396,14 +13635,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+96, SI
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+96, SI
 	SUBQ $+8, SI
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7168(R9)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y7
@@ -13423,11 +13662,11 @@ bothsingle:
 	VMOVNTPS    Y8, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+8, SI
-	JZ          bothdone
+	JZ          ntbothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R11
 	SHLQ        $0x02, SI
 	SUBQ        SI, R11
@@ -13451,16 +13690,16 @@ bothsingledone:
 	VFMADD213PS Y5, Y0, Y8
 	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13548,14 +13787,14 @@ takemain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+96, SI
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+96, SI
 	SUBQ $+8, SI
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7168(R9)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
@@ -13566,11 +13805,11 @@ takesingle:
 	VFMADD231PS Y5, Y5, Y3
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+8, SI
-	JZ          takedone
+	JZ          nttakedone
 	LEAQ        vecMaskf32avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x02, CX
@@ -13586,16 +13825,16 @@ takesingledone:
 	VADDPS      Y6, Y1, Y1
 	VFMADD231PS Y6, Y6, Y3
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (R8)(BX*1), Y0
 	VADDPS      Y0, Y7, Y7
@@ -13707,14 +13946,14 @@ writemain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+96, SI
-	JGE         writemain
+	JGE         ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+96, SI
 	SUBQ $+8, SI
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (R8)(BX*1), Y0
 	VADDPS      Y0, Y7, Y7
@@ -13726,11 +13965,11 @@ writesingle:
 	VMOVNTPS    Y7, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         writesingle
+	JGE         ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ        $+8, SI
-	JZ          writedone
+	JZ          ntwritedone
 	LEAQ        vecMaskf32avx2<>+32(SB), DX
 	SHLQ        $0x02, SI
 	SUBQ        SI, DX
@@ -13745,7 +13984,290 @@ writesingledone:
 	VFMADD213PS Y5, Y7, Y8
 	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ DX, DX
+	JZ    inwrite
+	TESTQ CX, CX
+	JZ    intake
+	MOVQ  n+56(FP), SI
+	XORQ  BX, BX
+	SUBQ  $+32, SI
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPS     (DX)(BX*1), Y7
+	VMOVUPS     (R9)(BX*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     32(DX)(BX*1), Y7
+	VMOVUPS     32(R9)(BX*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     64(DX)(BX*1), Y7
+	VMOVUPS     64(R9)(BX*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     96(DX)(BX*1), Y7
+	VMOVUPS     96(R9)(BX*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     (CX)(BX*1), Y8
+	VMOVUPS     (R8)(BX*1), Y7
+	VADDPS      Y7, Y8, Y8
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     (R10)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y8
+	VMOVUPS     32(R8)(BX*1), Y7
+	VADDPS      Y7, Y8, Y8
+	VMOVUPS     32(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     32(R10)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y8
+	VMOVUPS     64(R8)(BX*1), Y7
+	VADDPS      Y7, Y8, Y8
+	VMOVUPS     64(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     64(R10)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y8
+	VMOVUPS     96(R8)(BX*1), Y7
+	VADDPS      Y7, Y8, Y8
+	VMOVUPS     96(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     96(R10)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPS     (DX)(BX*1), Y7
+	VMOVUPS     (R9)(BX*1), Y8
+	VADDPS      Y8, Y7, Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     (CX)(BX*1), Y8
+	VMOVUPS     (R8)(BX*1), Y7
+	VADDPS      Y7, Y8, Y8
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     (R10)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+8, SI
+	JZ          inbothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R11
+	SHLQ        $0x02, SI
+	SUBQ        SI, R11
+	VMOVUPS     (R11), Y7
+	VMASKMOVPS  (DX)(BX*1), Y7, Y8
+	VMASKMOVPS  (R9)(BX*1), Y7, Y9
+	VADDPS      Y9, Y8, Y8
+	VBLENDVPS   Y7, Y8, Y0, Y8
+	VSUBPS      Y0, Y8, Y8
+	VADDPS      Y8, Y1, Y1
+	VFMADD231PS Y8, Y8, Y3
+	VMASKMOVPS  (CX)(BX*1), Y7, Y8
+	VMASKMOVPS  (R8)(BX*1), Y7, Y0
+	VADDPS      Y0, Y8, Y8
+	VMASKMOVPS  (DI)(BX*1), Y7, Y0
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  (R10)(BX*1), Y7, Y5
+	VFMADD213PS Y5, Y0, Y8
+	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPS     (DX)(BX*1), Y5
+	VMOVUPS     (R9)(BX*1), Y6
+	VADDPS      Y6, Y5, Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     32(DX)(BX*1), Y5
+	VMOVUPS     32(R9)(BX*1), Y6
+	VADDPS      Y6, Y5, Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	VMOVUPS     64(DX)(BX*1), Y5
+	VMOVUPS     64(R9)(BX*1), Y6
+	VADDPS      Y6, Y5, Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(DX)(BX*1), Y5
+	VMOVUPS     96(R9)(BX*1), Y6
+	VADDPS      Y6, Y5, Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPS     (DX)(BX*1), Y5
+	VMOVUPS     (R9)(BX*1), Y6
+	VADDPS      Y6, Y5, Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+8, SI
+	JZ          intakedone
+	LEAQ        vecMaskf32avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x02, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y5
+	VMASKMOVPS  (DX)(BX*1), Y5, Y6
+	VMASKMOVPS  (R9)(BX*1), Y5, Y7
+	VADDPS      Y7, Y6, Y6
+	VBLENDVPS   Y5, Y6, Y0, Y6
+	VSUBPS      Y0, Y6, Y6
+	VADDPS      Y6, Y1, Y1
+	VFMADD231PS Y6, Y6, Y3
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (R8)(BX*1), Y0
+	VADDPS      Y0, Y7, Y7
+	VMOVUPS     (DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R10)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y7
+	VMOVUPS     32(R8)(BX*1), Y0
+	VADDPS      Y0, Y7, Y7
+	VMOVUPS     32(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     32(R10)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y7
+	VMOVUPS     64(R8)(BX*1), Y0
+	VADDPS      Y0, Y7, Y7
+	VMOVUPS     64(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     64(R10)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y7
+	VMOVUPS     96(R8)(BX*1), Y0
+	VADDPS      Y0, Y7, Y7
+	VMOVUPS     96(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     96(R10)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         inwritemain
+
+inwritemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (R8)(BX*1), Y0
+	VADDPS      Y0, Y7, Y7
+	VMOVUPS     (DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R10)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         inwritesingle
+
+inwritesingledone:
+	ADDQ        $+8, SI
+	JZ          inwritedone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	SHLQ        $0x02, SI
+	SUBQ        SI, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPS  (CX)(BX*1), Y0, Y8
+	VMASKMOVPS  (R8)(BX*1), Y0, Y7
+	VADDPS      Y7, Y8, Y8
+	VMASKMOVPS  (DI)(BX*1), Y0, Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  (R10)(BX*1), Y0, Y5
+	VFMADD213PS Y5, Y7, Y8
+	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
+
+inwritedone:
 walked:
 	VADDPS     Y2, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y0
@@ -13766,7 +14288,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// func vecRMSNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
 // Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -13778,16 +14300,18 @@ TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	CMPB         nt+76(FP), $0x00
+	JE           cached
 	TESTQ        DX, DX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        CX, CX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+192, SI
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13971,14 +14495,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
 	VFMADD231PS Y5, Y5, Y2
@@ -13989,11 +14513,11 @@ bothsingle:
 	VMOVNTPS    Y6, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+8, SI
-	JZ          bothdone
+	JZ          ntbothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -14007,16 +14531,16 @@ bothsingledone:
 	VMULPS      Y6, Y7, Y7
 	VMASKMOVPS  Y7, Y5, (AX)(BX*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -14080,24 +14604,24 @@ takemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y4
 	VFMADD231PS Y4, Y4, Y2
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+8, SI
-	JZ          takedone
+	JZ          nttakedone
 	LEAQ        vecMaskf32avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x02, CX
@@ -14107,16 +14631,16 @@ takesingledone:
 	VMASKMOVPS  (DX)(BX*1), Y4, Y4
 	VFMADD231PS Y4, Y4, Y2
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPS  (CX)(BX*1), Y6
 	VMOVUPS  (DI)(BX*1), Y5
 	VMULPS   Y4, Y6, Y6
@@ -14240,14 +14764,14 @@ writemain:
 	LFENCE
 	ADDQ     $+768, BX
 	SUBQ     $+192, SI
-	JGE      writemain
+	JGE      ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPS  (CX)(BX*1), Y6
 	VMOVUPS  (DI)(BX*1), Y5
 	VMULPS   Y4, Y6, Y6
@@ -14255,11 +14779,11 @@ writesingle:
 	VMOVNTPS Y6, (AX)(BX*1)
 	ADDQ     $+32, BX
 	SUBQ     $+8, SI
-	JGE      writesingle
+	JGE      ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ       $+8, SI
-	JZ         writedone
+	JZ         ntwritedone
 	LEAQ       vecMaskf32avx2<>+32(SB), DX
 	SHLQ       $0x02, SI
 	SUBQ       SI, DX
@@ -14270,7 +14794,192 @@ writesingledone:
 	VMULPS     Y6, Y7, Y7
 	VMASKMOVPS Y7, Y5, (AX)(BX*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ DX, DX
+	JZ    inwrite
+	TESTQ CX, CX
+	JZ    intake
+	MOVQ  n+56(FP), SI
+	XORQ  BX, BX
+	SUBQ  $+32, SI
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPS     (DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     32(DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     64(DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     96(DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     (CX)(BX*1), Y6
+	VMOVUPS     (DI)(BX*1), Y5
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y6, Y6
+	VMOVUPS     Y6, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y6
+	VMOVUPS     32(DI)(BX*1), Y5
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y6, Y6
+	VMOVUPS     Y6, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y6
+	VMOVUPS     64(DI)(BX*1), Y5
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y6, Y6
+	VMOVUPS     Y6, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y6
+	VMOVUPS     96(DI)(BX*1), Y5
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y6, Y6
+	VMOVUPS     Y6, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPS     (DX)(BX*1), Y5
+	VFMADD231PS Y5, Y5, Y2
+	VMOVUPS     (CX)(BX*1), Y6
+	VMOVUPS     (DI)(BX*1), Y5
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y6, Y6
+	VMOVUPS     Y6, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+8, SI
+	JZ          inbothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R8
+	SHLQ        $0x02, SI
+	SUBQ        SI, R8
+	VMOVUPS     (R8), Y5
+	VMASKMOVPS  (DX)(BX*1), Y5, Y6
+	VFMADD231PS Y6, Y6, Y2
+	VMASKMOVPS  (CX)(BX*1), Y5, Y7
+	VMASKMOVPS  (DI)(BX*1), Y5, Y6
+	VMULPS      Y4, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMASKMOVPS  Y7, Y5, (AX)(BX*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPS     (DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     32(DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y3
+	VMOVUPS     64(DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     96(DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y3
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPS     (DX)(BX*1), Y4
+	VFMADD231PS Y4, Y4, Y2
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+8, SI
+	JZ          intakedone
+	LEAQ        vecMaskf32avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x02, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y4
+	VMASKMOVPS  (DX)(BX*1), Y4, Y4
+	VFMADD231PS Y4, Y4, Y2
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPS (CX)(BX*1), Y6
+	VMOVUPS (DI)(BX*1), Y5
+	VMULPS  Y4, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VMOVUPS Y6, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y6
+	VMOVUPS 32(DI)(BX*1), Y5
+	VMULPS  Y4, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VMOVUPS Y6, 32(AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Y6
+	VMOVUPS 64(DI)(BX*1), Y5
+	VMULPS  Y4, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VMOVUPS Y6, 64(AX)(BX*1)
+	VMOVUPS 96(CX)(BX*1), Y6
+	VMOVUPS 96(DI)(BX*1), Y5
+	VMULPS  Y4, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VMOVUPS Y6, 96(AX)(BX*1)
+	ADDQ    $+128, BX
+	SUBQ    $+32, SI
+	JGE     inwritemain
+
+inwritemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPS (CX)(BX*1), Y6
+	VMOVUPS (DI)(BX*1), Y5
+	VMULPS  Y4, Y6, Y6
+	VMULPS  Y5, Y6, Y6
+	VMOVUPS Y6, (AX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+8, SI
+	JGE     inwritesingle
+
+inwritesingledone:
+	ADDQ       $+8, SI
+	JZ         inwritedone
+	LEAQ       vecMaskf32avx2<>+32(SB), DX
+	SHLQ       $0x02, SI
+	SUBQ       SI, DX
+	VMOVUPS    (DX), Y5
+	VMASKMOVPS (CX)(BX*1), Y5, Y7
+	VMASKMOVPS (DI)(BX*1), Y5, Y6
+	VMULPS     Y4, Y7, Y7
+	VMULPS     Y6, Y7, Y7
+	VMASKMOVPS Y7, Y5, (AX)(BX*1)
+
+inwritedone:
 walked:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1

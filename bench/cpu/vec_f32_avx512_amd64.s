@@ -11965,7 +11965,7 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// func vecLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -11984,16 +11984,18 @@ TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	CMPB         nt+76(FP), $0x00
+	JE           cached
 	TESTQ        BX, BX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        DX, DX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+192, CX
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12141,14 +12143,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z11
 	VSUBPS      Z0, Z11, Z11
@@ -12163,11 +12165,11 @@ bothsingle:
 	VMOVNTPS    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+16, CX
-	JZ          bothdone
+	JZ          ntbothdone
 	MOVQ        $0x00000001, R9
 	SHLQ        CL, R9
 	DECQ        R9
@@ -12186,16 +12188,16 @@ bothsingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12259,14 +12261,14 @@ takemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z9
 	VSUBPS      Z0, Z9, Z9
@@ -12274,11 +12276,11 @@ takesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+16, CX
-	JZ          takedone
+	JZ          nttakedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -12290,16 +12292,16 @@ takesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (DI)(SI*1), Z0
 	VSUBPS      Z9, Z11, Z11
@@ -12387,14 +12389,14 @@ writemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         writemain
+	JGE         ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (DI)(SI*1), Z0
 	VSUBPS      Z9, Z11, Z11
@@ -12404,11 +12406,11 @@ writesingle:
 	VMOVNTPS    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         writesingle
+	JGE         ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ        $+16, CX
-	JZ          writedone
+	JZ          ntwritedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -12421,7 +12423,241 @@ writesingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ BX, BX
+	JZ    inwrite
+	TESTQ DX, DX
+	JZ    intake
+	MOVQ  n+56(FP), CX
+	XORQ  SI, SI
+	SUBQ  $+64, CX
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPS     (BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     64(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z2, Z2
+	VFMADD231PS Z11, Z11, Z6
+	VMOVUPS     128(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z3, Z3
+	VFMADD231PS Z11, Z11, Z7
+	VMOVUPS     192(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z4, Z4
+	VFMADD231PS Z11, Z11, Z8
+	VMOVUPS     (DX)(SI*1), Z12
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     (R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z12
+	VMOVUPS     64(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     64(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z12
+	VMOVUPS     128(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     128(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z12
+	VMOVUPS     192(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     192(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPS     (BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     (DX)(SI*1), Z12
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     (R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+16, CX
+	JZ          inbothdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z11
+	VBLENDMPS   Z11, Z0, K1, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS.Z   (DX)(SI*1), K1, Z11
+	VMOVUPS.Z   (DI)(SI*1), K1, Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z0, Z11
+	VMOVUPS     Z11, K1, (AX)(SI*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPS     (BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	VMOVUPS     64(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z2, Z2
+	VFMADD231PS Z9, Z9, Z6
+	VMOVUPS     128(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z3, Z3
+	VFMADD231PS Z9, Z9, Z7
+	VMOVUPS     192(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z4, Z4
+	VFMADD231PS Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPS     (BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+16, CX
+	JZ          intakedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z9
+	VBLENDMPS   Z9, Z0, K1, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z11
+	VMOVUPS     64(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     64(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z11
+	VMOVUPS     128(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     128(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z11
+	VMOVUPS     192(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     192(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         inwritemain
+
+inwritemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         inwritesingle
+
+inwritesingledone:
+	ADDQ        $+16, CX
+	JZ          inwritedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (DX)(SI*1), K1, Z11
+	VMOVUPS.Z   (DI)(SI*1), K1, Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z0, Z11
+	VMOVUPS     Z11, K1, (AX)(SI*1)
+
+inwritedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -12450,7 +12686,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// func vecAddLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -12471,16 +12707,18 @@ TEXT ·vecAddLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	CMPB         nt+76(FP), $0x00
+	JE           cached
 	TESTQ        BX, BX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        DX, DX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+96, CX
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12586,14 +12824,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+96, CX
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+96, CX
 	SUBQ $+16, CX
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z11
@@ -12613,11 +12851,11 @@ bothsingle:
 	VMOVNTPS    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+16, CX
-	JZ          bothdone
+	JZ          ntbothdone
 	MOVQ        $0x00000001, R11
 	SHLQ        CL, R11
 	DECQ        R11
@@ -12641,16 +12879,16 @@ bothsingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12702,14 +12940,14 @@ takemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+96, CX
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+96, CX
 	SUBQ $+16, CX
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z9
@@ -12720,11 +12958,11 @@ takesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+16, CX
-	JZ          takedone
+	JZ          nttakedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -12739,16 +12977,16 @@ takesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (R8)(SI*1), Z0
 	VADDPS      Z0, Z11, Z11
@@ -12806,14 +13044,14 @@ writemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+96, CX
-	JGE         writemain
+	JGE         ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+96, CX
 	SUBQ $+16, CX
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (R8)(SI*1), Z0
 	VADDPS      Z0, Z11, Z11
@@ -12825,11 +13063,11 @@ writesingle:
 	VMOVNTPS    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         writesingle
+	JGE         ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ        $+16, CX
-	JZ          writedone
+	JZ          ntwritedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -12844,7 +13082,289 @@ writesingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ BX, BX
+	JZ    inwrite
+	TESTQ DX, DX
+	JZ    intake
+	MOVQ  n+56(FP), CX
+	XORQ  SI, SI
+	SUBQ  $+64, CX
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPS     (BX)(SI*1), Z11
+	VMOVUPS     (R9)(SI*1), Z12
+	VADDPS      Z12, Z11, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     64(BX)(SI*1), Z11
+	VMOVUPS     64(R9)(SI*1), Z12
+	VADDPS      Z12, Z11, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z2, Z2
+	VFMADD231PS Z11, Z11, Z6
+	VMOVUPS     128(BX)(SI*1), Z11
+	VMOVUPS     128(R9)(SI*1), Z12
+	VADDPS      Z12, Z11, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z3, Z3
+	VFMADD231PS Z11, Z11, Z7
+	VMOVUPS     192(BX)(SI*1), Z11
+	VMOVUPS     192(R9)(SI*1), Z12
+	VADDPS      Z12, Z11, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z4, Z4
+	VFMADD231PS Z11, Z11, Z8
+	VMOVUPS     (DX)(SI*1), Z12
+	VMOVUPS     (R8)(SI*1), Z11
+	VADDPS      Z11, Z12, Z12
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     (R10)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z12
+	VMOVUPS     64(R8)(SI*1), Z11
+	VADDPS      Z11, Z12, Z12
+	VMOVUPS     64(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     64(R10)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z12
+	VMOVUPS     128(R8)(SI*1), Z11
+	VADDPS      Z11, Z12, Z12
+	VMOVUPS     128(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     128(R10)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z12
+	VMOVUPS     192(R8)(SI*1), Z11
+	VADDPS      Z11, Z12, Z12
+	VMOVUPS     192(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     192(R10)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPS     (BX)(SI*1), Z11
+	VMOVUPS     (R9)(SI*1), Z12
+	VADDPS      Z12, Z11, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     (DX)(SI*1), Z12
+	VMOVUPS     (R8)(SI*1), Z11
+	VADDPS      Z11, Z12, Z12
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     (R10)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+16, CX
+	JZ          inbothdone
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z11
+	VMOVUPS.Z   (R9)(SI*1), K1, Z12
+	VADDPS      Z12, Z11, Z11
+	VBLENDMPS   Z11, Z0, K1, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS.Z   (DX)(SI*1), K1, Z11
+	VMOVUPS.Z   (R8)(SI*1), K1, Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS.Z   (DI)(SI*1), K1, Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS.Z   (R10)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z0, Z11
+	VMOVUPS     Z11, K1, (AX)(SI*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPS     (BX)(SI*1), Z9
+	VMOVUPS     (R9)(SI*1), Z10
+	VADDPS      Z10, Z9, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	VMOVUPS     64(BX)(SI*1), Z9
+	VMOVUPS     64(R9)(SI*1), Z10
+	VADDPS      Z10, Z9, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z2, Z2
+	VFMADD231PS Z9, Z9, Z6
+	VMOVUPS     128(BX)(SI*1), Z9
+	VMOVUPS     128(R9)(SI*1), Z10
+	VADDPS      Z10, Z9, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z3, Z3
+	VFMADD231PS Z9, Z9, Z7
+	VMOVUPS     192(BX)(SI*1), Z9
+	VMOVUPS     192(R9)(SI*1), Z10
+	VADDPS      Z10, Z9, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z4, Z4
+	VFMADD231PS Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPS     (BX)(SI*1), Z9
+	VMOVUPS     (R9)(SI*1), Z10
+	VADDPS      Z10, Z9, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+16, CX
+	JZ          intakedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z9
+	VMOVUPS.Z   (R9)(SI*1), K1, Z10
+	VADDPS      Z10, Z9, Z9
+	VBLENDMPS   Z9, Z0, K1, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (R8)(SI*1), Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     (DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R10)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z11
+	VMOVUPS     64(R8)(SI*1), Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     64(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     64(R10)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z11
+	VMOVUPS     128(R8)(SI*1), Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     128(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     128(R10)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z11
+	VMOVUPS     192(R8)(SI*1), Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     192(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     192(R10)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         inwritemain
+
+inwritemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (R8)(SI*1), Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     (DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R10)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         inwritesingle
+
+inwritesingledone:
+	ADDQ        $+16, CX
+	JZ          inwritedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (DX)(SI*1), K1, Z11
+	VMOVUPS.Z   (R8)(SI*1), K1, Z0
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS.Z   (DI)(SI*1), K1, Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS.Z   (R10)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z0, Z11
+	VMOVUPS     Z11, K1, (AX)(SI*1)
+
+inwritedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -12873,7 +13393,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// func vecRMSNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -12889,16 +13409,18 @@ TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
+	CMPB         nt+76(FP), $0x00
+	JE           cached
 	TESTQ        BX, BX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        DX, DX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+192, CX
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12998,14 +13520,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z9
 	VFMADD231PS Z9, Z9, Z4
@@ -13016,11 +13538,11 @@ bothsingle:
 	VMOVNTPS    Z10, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+16, CX
-	JZ          bothdone
+	JZ          ntbothdone
 	MOVQ        $0x00000001, R8
 	SHLQ        CL, R8
 	DECQ        R8
@@ -13034,16 +13556,16 @@ bothsingledone:
 	VMULPS      Z9, Z10, Z10
 	VMOVUPS     Z10, K1, (AX)(SI*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -13083,24 +13605,24 @@ takemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z8
 	VFMADD231PS Z8, Z8, Z4
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+16, CX
-	JZ          takedone
+	JZ          nttakedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -13109,16 +13631,16 @@ takesingledone:
 	VMOVUPS.Z   (BX)(SI*1), K1, Z8
 	VFMADD231PS Z8, Z8, Z4
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPS  (DX)(SI*1), Z10
 	VMOVUPS  (DI)(SI*1), Z9
 	VMULPS   Z8, Z10, Z10
@@ -13182,14 +13704,14 @@ writemain:
 	LFENCE
 	ADDQ     $+768, SI
 	SUBQ     $+192, CX
-	JGE      writemain
+	JGE      ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPS  (DX)(SI*1), Z10
 	VMOVUPS  (DI)(SI*1), Z9
 	VMULPS   Z8, Z10, Z10
@@ -13197,11 +13719,11 @@ writesingle:
 	VMOVNTPS Z10, (AX)(SI*1)
 	ADDQ     $+64, SI
 	SUBQ     $+16, CX
-	JGE      writesingle
+	JGE      ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ      $+16, CX
-	JZ        writedone
+	JZ        ntwritedone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -13212,7 +13734,191 @@ writesingledone:
 	VMULPS    Z9, Z10, Z10
 	VMOVUPS   Z10, K1, (AX)(SI*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ BX, BX
+	JZ    inwrite
+	TESTQ DX, DX
+	JZ    intake
+	MOVQ  n+56(FP), CX
+	XORQ  SI, SI
+	SUBQ  $+64, CX
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPS     (BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z4
+	VMOVUPS     64(BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z5
+	VMOVUPS     128(BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z6
+	VMOVUPS     192(BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z7
+	VMOVUPS     (DX)(SI*1), Z10
+	VMOVUPS     (DI)(SI*1), Z9
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VMOVUPS     Z10, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z10
+	VMOVUPS     64(DI)(SI*1), Z9
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VMOVUPS     Z10, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z10
+	VMOVUPS     128(DI)(SI*1), Z9
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VMOVUPS     Z10, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z10
+	VMOVUPS     192(DI)(SI*1), Z9
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VMOVUPS     Z10, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPS     (BX)(SI*1), Z9
+	VFMADD231PS Z9, Z9, Z4
+	VMOVUPS     (DX)(SI*1), Z10
+	VMOVUPS     (DI)(SI*1), Z9
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VMOVUPS     Z10, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+16, CX
+	JZ          inbothdone
+	MOVQ        $0x00000001, R8
+	SHLQ        CL, R8
+	DECQ        R8
+	KMOVW       R8, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z9
+	VFMADD231PS Z9, Z9, Z4
+	VMOVUPS.Z   (DX)(SI*1), K1, Z10
+	VMOVUPS.Z   (DI)(SI*1), K1, Z9
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VMOVUPS     Z10, K1, (AX)(SI*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPS     (BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z4
+	VMOVUPS     64(BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z5
+	VMOVUPS     128(BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z6
+	VMOVUPS     192(BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z7
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPS     (BX)(SI*1), Z8
+	VFMADD231PS Z8, Z8, Z4
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+16, CX
+	JZ          intakedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z8
+	VFMADD231PS Z8, Z8, Z4
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPS (DX)(SI*1), Z10
+	VMOVUPS (DI)(SI*1), Z9
+	VMULPS  Z8, Z10, Z10
+	VMULPS  Z9, Z10, Z10
+	VMOVUPS Z10, (AX)(SI*1)
+	VMOVUPS 64(DX)(SI*1), Z10
+	VMOVUPS 64(DI)(SI*1), Z9
+	VMULPS  Z8, Z10, Z10
+	VMULPS  Z9, Z10, Z10
+	VMOVUPS Z10, 64(AX)(SI*1)
+	VMOVUPS 128(DX)(SI*1), Z10
+	VMOVUPS 128(DI)(SI*1), Z9
+	VMULPS  Z8, Z10, Z10
+	VMULPS  Z9, Z10, Z10
+	VMOVUPS Z10, 128(AX)(SI*1)
+	VMOVUPS 192(DX)(SI*1), Z10
+	VMOVUPS 192(DI)(SI*1), Z9
+	VMULPS  Z8, Z10, Z10
+	VMULPS  Z9, Z10, Z10
+	VMOVUPS Z10, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+	SUBQ    $+64, CX
+	JGE     inwritemain
+
+inwritemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPS (DX)(SI*1), Z10
+	VMOVUPS (DI)(SI*1), Z9
+	VMULPS  Z8, Z10, Z10
+	VMULPS  Z9, Z10, Z10
+	VMOVUPS Z10, (AX)(SI*1)
+	ADDQ    $+64, SI
+	SUBQ    $+16, CX
+	JGE     inwritesingle
+
+inwritesingledone:
+	ADDQ      $+16, CX
+	JZ        inwritedone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (DX)(SI*1), K1, Z10
+	VMOVUPS.Z (DI)(SI*1), K1, Z9
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z10, Z10
+	VMOVUPS   Z10, K1, (AX)(SI*1)
+
+inwritedone:
 walked:
 	VADDPS     Z2, Z0, Z0
 	VADDPS     Z3, Z1, Z1

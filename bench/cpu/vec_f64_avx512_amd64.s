@@ -14301,9 +14301,9 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// func vecLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
+TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         next+24(FP), BX
@@ -14320,16 +14320,18 @@ TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	CMPB         nt+88(FP), $0x00
+	JE           cached
 	TESTQ        BX, BX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        DX, DX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+96, CX
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -14477,14 +14479,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z11
 	VSUBPD      Z0, Z11, Z11
@@ -14499,11 +14501,11 @@ bothsingle:
 	VMOVNTPD    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+8, CX
-	JZ          bothdone
+	JZ          ntbothdone
 	MOVQ        $0x00000001, R9
 	SHLQ        CL, R9
 	DECQ        R9
@@ -14522,16 +14524,16 @@ bothsingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -14595,14 +14597,14 @@ takemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z9
 	VSUBPD      Z0, Z9, Z9
@@ -14610,11 +14612,11 @@ takesingle:
 	VFMADD231PD Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+8, CX
-	JZ          takedone
+	JZ          nttakedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -14626,16 +14628,16 @@ takesingledone:
 	VADDPD      Z9, Z1, Z1
 	VFMADD231PD Z9, Z9, Z5
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (DI)(SI*1), Z0
 	VSUBPD      Z9, Z11, Z11
@@ -14723,14 +14725,14 @@ writemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         writemain
+	JGE         ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (DI)(SI*1), Z0
 	VSUBPD      Z9, Z11, Z11
@@ -14740,11 +14742,11 @@ writesingle:
 	VMOVNTPD    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         writesingle
+	JGE         ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ        $+8, CX
-	JZ          writedone
+	JZ          ntwritedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -14757,7 +14759,241 @@ writesingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ BX, BX
+	JZ    inwrite
+	TESTQ DX, DX
+	JZ    intake
+	MOVQ  n+56(FP), CX
+	XORQ  SI, SI
+	SUBQ  $+32, CX
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPD     (BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     64(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z2, Z2
+	VFMADD231PD Z11, Z11, Z6
+	VMOVUPD     128(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z3, Z3
+	VFMADD231PD Z11, Z11, Z7
+	VMOVUPD     192(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z4, Z4
+	VFMADD231PD Z11, Z11, Z8
+	VMOVUPD     (DX)(SI*1), Z12
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     (R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z12
+	VMOVUPD     64(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     64(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z12
+	VMOVUPD     128(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     128(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z12
+	VMOVUPD     192(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     192(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPD     (BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     (DX)(SI*1), Z12
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     (R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+8, CX
+	JZ          inbothdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z11
+	VBLENDMPD   Z11, Z0, K1, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD.Z   (DX)(SI*1), K1, Z11
+	VMOVUPD.Z   (DI)(SI*1), K1, Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z0, Z11
+	VMOVUPD     Z11, K1, (AX)(SI*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPD     (BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	VMOVUPD     64(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z2, Z2
+	VFMADD231PD Z9, Z9, Z6
+	VMOVUPD     128(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z3, Z3
+	VFMADD231PD Z9, Z9, Z7
+	VMOVUPD     192(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z4, Z4
+	VFMADD231PD Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPD     (BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+8, CX
+	JZ          intakedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z9
+	VBLENDMPD   Z9, Z0, K1, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z11
+	VMOVUPD     64(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     64(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z11
+	VMOVUPD     128(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     128(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z11
+	VMOVUPD     192(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     192(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         inwritemain
+
+inwritemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         inwritesingle
+
+inwritesingledone:
+	ADDQ        $+8, CX
+	JZ          inwritedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (DX)(SI*1), K1, Z11
+	VMOVUPD.Z   (DI)(SI*1), K1, Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z0, Z11
+	VMOVUPD     Z11, K1, (AX)(SI*1)
+
+inwritedone:
 walked:
 	VADDPD     Z3, Z1, Z1
 	VADDPD     Z4, Z2, Z2
@@ -14768,7 +15004,7 @@ walked:
 	VADDPD     Z0, Z1, Z1
 	VPERMILPD  $0x55, Z1, Z0
 	VADDPD     Z0, Z1, Z1
-	VMOVSD     X1, sum+88(FP)
+	VMOVSD     X1, sum+96(FP)
 	VADDPD     Z7, Z5, Z5
 	VADDPD     Z8, Z6, Z6
 	VADDPD     Z6, Z5, Z5
@@ -14778,13 +15014,13 @@ walked:
 	VADDPD     Z0, Z5, Z5
 	VPERMILPD  $0x55, Z5, Z0
 	VADDPD     Z0, Z5, Z5
-	VMOVSD     X5, squares+96(FP)
+	VMOVSD     X5, squares+104(FP)
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// func vecAddLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
+TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         next+24(FP), BX
@@ -14803,16 +15039,18 @@ TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	CMPB         nt+88(FP), $0x00
+	JE           cached
 	TESTQ        BX, BX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        DX, DX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+48, CX
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -14918,14 +15156,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+48, CX
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+48, CX
 	SUBQ $+8, CX
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z11
@@ -14945,11 +15183,11 @@ bothsingle:
 	VMOVNTPD    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+8, CX
-	JZ          bothdone
+	JZ          ntbothdone
 	MOVQ        $0x00000001, R11
 	SHLQ        CL, R11
 	DECQ        R11
@@ -14973,16 +15211,16 @@ bothsingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+48, CX
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15034,14 +15272,14 @@ takemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+48, CX
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+48, CX
 	SUBQ $+8, CX
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z9
@@ -15052,11 +15290,11 @@ takesingle:
 	VFMADD231PD Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+8, CX
-	JZ          takedone
+	JZ          nttakedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -15071,16 +15309,16 @@ takesingledone:
 	VADDPD      Z9, Z1, Z1
 	VFMADD231PD Z9, Z9, Z5
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+48, CX
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (R8)(SI*1), Z0
 	VADDPD      Z0, Z11, Z11
@@ -15138,14 +15376,14 @@ writemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+48, CX
-	JGE         writemain
+	JGE         ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+48, CX
 	SUBQ $+8, CX
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (R8)(SI*1), Z0
 	VADDPD      Z0, Z11, Z11
@@ -15157,11 +15395,11 @@ writesingle:
 	VMOVNTPD    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         writesingle
+	JGE         ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ        $+8, CX
-	JZ          writedone
+	JZ          ntwritedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -15176,7 +15414,289 @@ writesingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ BX, BX
+	JZ    inwrite
+	TESTQ DX, DX
+	JZ    intake
+	MOVQ  n+56(FP), CX
+	XORQ  SI, SI
+	SUBQ  $+32, CX
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPD     (BX)(SI*1), Z11
+	VMOVUPD     (R9)(SI*1), Z12
+	VADDPD      Z12, Z11, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     64(BX)(SI*1), Z11
+	VMOVUPD     64(R9)(SI*1), Z12
+	VADDPD      Z12, Z11, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z2, Z2
+	VFMADD231PD Z11, Z11, Z6
+	VMOVUPD     128(BX)(SI*1), Z11
+	VMOVUPD     128(R9)(SI*1), Z12
+	VADDPD      Z12, Z11, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z3, Z3
+	VFMADD231PD Z11, Z11, Z7
+	VMOVUPD     192(BX)(SI*1), Z11
+	VMOVUPD     192(R9)(SI*1), Z12
+	VADDPD      Z12, Z11, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z4, Z4
+	VFMADD231PD Z11, Z11, Z8
+	VMOVUPD     (DX)(SI*1), Z12
+	VMOVUPD     (R8)(SI*1), Z11
+	VADDPD      Z11, Z12, Z12
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     (R10)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z12
+	VMOVUPD     64(R8)(SI*1), Z11
+	VADDPD      Z11, Z12, Z12
+	VMOVUPD     64(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     64(R10)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z12
+	VMOVUPD     128(R8)(SI*1), Z11
+	VADDPD      Z11, Z12, Z12
+	VMOVUPD     128(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     128(R10)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z12
+	VMOVUPD     192(R8)(SI*1), Z11
+	VADDPD      Z11, Z12, Z12
+	VMOVUPD     192(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     192(R10)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPD     (BX)(SI*1), Z11
+	VMOVUPD     (R9)(SI*1), Z12
+	VADDPD      Z12, Z11, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     (DX)(SI*1), Z12
+	VMOVUPD     (R8)(SI*1), Z11
+	VADDPD      Z11, Z12, Z12
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     (R10)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+8, CX
+	JZ          inbothdone
+	MOVQ        $0x00000001, R11
+	SHLQ        CL, R11
+	DECQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z11
+	VMOVUPD.Z   (R9)(SI*1), K1, Z12
+	VADDPD      Z12, Z11, Z11
+	VBLENDMPD   Z11, Z0, K1, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD.Z   (DX)(SI*1), K1, Z11
+	VMOVUPD.Z   (R8)(SI*1), K1, Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD.Z   (DI)(SI*1), K1, Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD.Z   (R10)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z0, Z11
+	VMOVUPD     Z11, K1, (AX)(SI*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPD     (BX)(SI*1), Z9
+	VMOVUPD     (R9)(SI*1), Z10
+	VADDPD      Z10, Z9, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	VMOVUPD     64(BX)(SI*1), Z9
+	VMOVUPD     64(R9)(SI*1), Z10
+	VADDPD      Z10, Z9, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z2, Z2
+	VFMADD231PD Z9, Z9, Z6
+	VMOVUPD     128(BX)(SI*1), Z9
+	VMOVUPD     128(R9)(SI*1), Z10
+	VADDPD      Z10, Z9, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z3, Z3
+	VFMADD231PD Z9, Z9, Z7
+	VMOVUPD     192(BX)(SI*1), Z9
+	VMOVUPD     192(R9)(SI*1), Z10
+	VADDPD      Z10, Z9, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z4, Z4
+	VFMADD231PD Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPD     (BX)(SI*1), Z9
+	VMOVUPD     (R9)(SI*1), Z10
+	VADDPD      Z10, Z9, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+8, CX
+	JZ          intakedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z9
+	VMOVUPD.Z   (R9)(SI*1), K1, Z10
+	VADDPD      Z10, Z9, Z9
+	VBLENDMPD   Z9, Z0, K1, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (R8)(SI*1), Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD     (DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R10)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z11
+	VMOVUPD     64(R8)(SI*1), Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD     64(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     64(R10)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z11
+	VMOVUPD     128(R8)(SI*1), Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD     128(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     128(R10)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z11
+	VMOVUPD     192(R8)(SI*1), Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD     192(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     192(R10)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         inwritemain
+
+inwritemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (R8)(SI*1), Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD     (DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R10)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         inwritesingle
+
+inwritesingledone:
+	ADDQ        $+8, CX
+	JZ          inwritedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (DX)(SI*1), K1, Z11
+	VMOVUPD.Z   (R8)(SI*1), K1, Z0
+	VADDPD      Z0, Z11, Z11
+	VMOVUPD.Z   (DI)(SI*1), K1, Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD.Z   (R10)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z0, Z11
+	VMOVUPD     Z11, K1, (AX)(SI*1)
+
+inwritedone:
 walked:
 	VADDPD     Z3, Z1, Z1
 	VADDPD     Z4, Z2, Z2
@@ -15187,7 +15707,7 @@ walked:
 	VADDPD     Z0, Z1, Z1
 	VPERMILPD  $0x55, Z1, Z0
 	VADDPD     Z0, Z1, Z1
-	VMOVSD     X1, sum+88(FP)
+	VMOVSD     X1, sum+96(FP)
 	VADDPD     Z7, Z5, Z5
 	VADDPD     Z8, Z6, Z6
 	VADDPD     Z6, Z5, Z5
@@ -15197,13 +15717,13 @@ walked:
 	VADDPD     Z0, Z5, Z5
 	VPERMILPD  $0x55, Z5, Z0
 	VADDPD     Z0, Z5, Z5
-	VMOVSD     X5, squares+96(FP)
+	VMOVSD     X5, squares+104(FP)
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// func vecRMSNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-104
+TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         next+24(FP), BX
@@ -15217,16 +15737,18 @@ TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	CMPB         nt+88(FP), $0x00
+	JE           cached
 	TESTQ        BX, BX
-	JZ           write
+	JZ           ntwrite
 	TESTQ        DX, DX
-	JZ           take
+	JZ           nttake
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+96, CX
-	JLT          bothmaindone
+	JLT          ntbothmaindone
 
-bothmain:
+ntbothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15326,14 +15848,14 @@ bothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         bothmain
+	JGE         ntbothmain
 
-bothmaindone:
+ntbothmaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  bothsingledone
+	JLT  ntbothsingledone
 
-bothsingle:
+ntbothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z9
 	VFMADD231PD Z9, Z9, Z4
@@ -15344,11 +15866,11 @@ bothsingle:
 	VMOVNTPD    Z10, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         bothsingle
+	JGE         ntbothsingle
 
-bothsingledone:
+ntbothsingledone:
 	ADDQ        $+8, CX
-	JZ          bothdone
+	JZ          ntbothdone
 	MOVQ        $0x00000001, R8
 	SHLQ        CL, R8
 	DECQ        R8
@@ -15362,16 +15884,16 @@ bothsingledone:
 	VMULPD      Z9, Z10, Z10
 	VMOVUPD     Z10, K1, (AX)(SI*1)
 
-bothdone:
+ntbothdone:
 	JMP walked
 
-take:
+nttake:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  takemaindone
+	JLT  nttakemaindone
 
-takemain:
+nttakemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15411,24 +15933,24 @@ takemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         takemain
+	JGE         nttakemain
 
-takemaindone:
+nttakemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  takesingledone
+	JLT  nttakesingledone
 
-takesingle:
+nttakesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z8
 	VFMADD231PD Z8, Z8, Z4
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         takesingle
+	JGE         nttakesingle
 
-takesingledone:
+nttakesingledone:
 	ADDQ        $+8, CX
-	JZ          takedone
+	JZ          nttakedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -15437,16 +15959,16 @@ takesingledone:
 	VMOVUPD.Z   (BX)(SI*1), K1, Z8
 	VFMADD231PD Z8, Z8, Z4
 
-takedone:
+nttakedone:
 	JMP walked
 
-write:
+ntwrite:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  writemaindone
+	JLT  ntwritemaindone
 
-writemain:
+ntwritemain:
 	VMOVUPD  (DX)(SI*1), Z10
 	VMOVUPD  (DI)(SI*1), Z9
 	VMULPD   Z8, Z10, Z10
@@ -15510,14 +16032,14 @@ writemain:
 	LFENCE
 	ADDQ     $+768, SI
 	SUBQ     $+96, CX
-	JGE      writemain
+	JGE      ntwritemain
 
-writemaindone:
+ntwritemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  writesingledone
+	JLT  ntwritesingledone
 
-writesingle:
+ntwritesingle:
 	VMOVUPD  (DX)(SI*1), Z10
 	VMOVUPD  (DI)(SI*1), Z9
 	VMULPD   Z8, Z10, Z10
@@ -15525,11 +16047,11 @@ writesingle:
 	VMOVNTPD Z10, (AX)(SI*1)
 	ADDQ     $+64, SI
 	SUBQ     $+8, CX
-	JGE      writesingle
+	JGE      ntwritesingle
 
-writesingledone:
+ntwritesingledone:
 	ADDQ      $+8, CX
-	JZ        writedone
+	JZ        ntwritedone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -15540,7 +16062,191 @@ writesingledone:
 	VMULPD    Z9, Z10, Z10
 	VMOVUPD   Z10, K1, (AX)(SI*1)
 
-writedone:
+ntwritedone:
+	JMP walked
+
+cached:
+	TESTQ BX, BX
+	JZ    inwrite
+	TESTQ DX, DX
+	JZ    intake
+	MOVQ  n+56(FP), CX
+	XORQ  SI, SI
+	SUBQ  $+32, CX
+	JLT   inbothmaindone
+
+inbothmain:
+	VMOVUPD     (BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z4
+	VMOVUPD     64(BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z5
+	VMOVUPD     128(BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z6
+	VMOVUPD     192(BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z7
+	VMOVUPD     (DX)(SI*1), Z10
+	VMOVUPD     (DI)(SI*1), Z9
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z9, Z10, Z10
+	VMOVUPD     Z10, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z10
+	VMOVUPD     64(DI)(SI*1), Z9
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z9, Z10, Z10
+	VMOVUPD     Z10, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z10
+	VMOVUPD     128(DI)(SI*1), Z9
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z9, Z10, Z10
+	VMOVUPD     Z10, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z10
+	VMOVUPD     192(DI)(SI*1), Z9
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z9, Z10, Z10
+	VMOVUPD     Z10, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         inbothmain
+
+inbothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  inbothsingledone
+
+inbothsingle:
+	VMOVUPD     (BX)(SI*1), Z9
+	VFMADD231PD Z9, Z9, Z4
+	VMOVUPD     (DX)(SI*1), Z10
+	VMOVUPD     (DI)(SI*1), Z9
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z9, Z10, Z10
+	VMOVUPD     Z10, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         inbothsingle
+
+inbothsingledone:
+	ADDQ        $+8, CX
+	JZ          inbothdone
+	MOVQ        $0x00000001, R8
+	SHLQ        CL, R8
+	DECQ        R8
+	KMOVW       R8, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z9
+	VFMADD231PD Z9, Z9, Z4
+	VMOVUPD.Z   (DX)(SI*1), K1, Z10
+	VMOVUPD.Z   (DI)(SI*1), K1, Z9
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z9, Z10, Z10
+	VMOVUPD     Z10, K1, (AX)(SI*1)
+
+inbothdone:
+	JMP walked
+
+intake:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  intakemaindone
+
+intakemain:
+	VMOVUPD     (BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z4
+	VMOVUPD     64(BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z5
+	VMOVUPD     128(BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z6
+	VMOVUPD     192(BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z7
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         intakemain
+
+intakemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  intakesingledone
+
+intakesingle:
+	VMOVUPD     (BX)(SI*1), Z8
+	VFMADD231PD Z8, Z8, Z4
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         intakesingle
+
+intakesingledone:
+	ADDQ        $+8, CX
+	JZ          intakedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z8
+	VFMADD231PD Z8, Z8, Z4
+
+intakedone:
+	JMP walked
+
+inwrite:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  inwritemaindone
+
+inwritemain:
+	VMOVUPD (DX)(SI*1), Z10
+	VMOVUPD (DI)(SI*1), Z9
+	VMULPD  Z8, Z10, Z10
+	VMULPD  Z9, Z10, Z10
+	VMOVUPD Z10, (AX)(SI*1)
+	VMOVUPD 64(DX)(SI*1), Z10
+	VMOVUPD 64(DI)(SI*1), Z9
+	VMULPD  Z8, Z10, Z10
+	VMULPD  Z9, Z10, Z10
+	VMOVUPD Z10, 64(AX)(SI*1)
+	VMOVUPD 128(DX)(SI*1), Z10
+	VMOVUPD 128(DI)(SI*1), Z9
+	VMULPD  Z8, Z10, Z10
+	VMULPD  Z9, Z10, Z10
+	VMOVUPD Z10, 128(AX)(SI*1)
+	VMOVUPD 192(DX)(SI*1), Z10
+	VMOVUPD 192(DI)(SI*1), Z9
+	VMULPD  Z8, Z10, Z10
+	VMULPD  Z9, Z10, Z10
+	VMOVUPD Z10, 192(AX)(SI*1)
+	ADDQ    $+256, SI
+	SUBQ    $+32, CX
+	JGE     inwritemain
+
+inwritemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  inwritesingledone
+
+inwritesingle:
+	VMOVUPD (DX)(SI*1), Z10
+	VMOVUPD (DI)(SI*1), Z9
+	VMULPD  Z8, Z10, Z10
+	VMULPD  Z9, Z10, Z10
+	VMOVUPD Z10, (AX)(SI*1)
+	ADDQ    $+64, SI
+	SUBQ    $+8, CX
+	JGE     inwritesingle
+
+inwritesingledone:
+	ADDQ      $+8, CX
+	JZ        inwritedone
+	MOVQ      $0x00000001, BX
+	SHLQ      CL, BX
+	DECQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (DX)(SI*1), K1, Z10
+	VMOVUPD.Z (DI)(SI*1), K1, Z9
+	VMULPD    Z8, Z10, Z10
+	VMULPD    Z9, Z10, Z10
+	VMOVUPD   Z10, K1, (AX)(SI*1)
+
+inwritedone:
 walked:
 	VADDPD     Z2, Z0, Z0
 	VADDPD     Z3, Z1, Z1
@@ -15551,7 +16257,7 @@ walked:
 	VADDPD     Z1, Z0, Z0
 	VPERMILPD  $0x55, Z0, Z1
 	VADDPD     Z1, Z0, Z0
-	VMOVSD     X0, sum+88(FP)
+	VMOVSD     X0, sum+96(FP)
 	VADDPD     Z6, Z4, Z4
 	VADDPD     Z7, Z5, Z5
 	VADDPD     Z5, Z4, Z4
@@ -15561,7 +16267,7 @@ walked:
 	VADDPD     Z0, Z4, Z4
 	VPERMILPD  $0x55, Z4, Z0
 	VADDPD     Z0, Z4, Z4
-	VMOVSD     X4, squares+96(FP)
+	VMOVSD     X4, squares+104(FP)
 	VZEROUPPER
 	RET
 
