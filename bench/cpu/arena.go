@@ -37,11 +37,16 @@ func newArena(size int64, huge bool) (*arena, error) {
 // buffers of a case would else lie at the same distances, and compete for the same sets, in every layout.
 const gapPages = 16
 
-// alloc cuts n bytes, some pages behind the last ones, aligned to 4 KiB plus a colour that differs from
-// buffer to buffer, so that the streams of one kernel do not compete for one set of L1.
+// A buffer begins a multiple of colourBytes behind a page, which differs from buffer to buffer, so that the streams of one
+// kernel do not compete for one set of L1. Less apart, what is loaded would follow what was stored just before to the
+// same place of another page, for which it waits: a Zen 4 runs layer norm in L2 at 82 GB/s if the result begins at the same
+// place as the input or from 768 bytes behind it, at 59 if 64 bytes behind it, and at 71 if 256.
+const colourBytes = 1024
+
+// alloc cuts n bytes, some pages behind the last ones, aligned to 4 KiB plus a colour.
 func (a *arena) alloc(n int64) ([]byte, error) {
 	start := (a.used+4095)&^4095 + a.gaps.IntN(gapPages)*4096
-	start += start / 4096 % 8 * 256
+	start += start / 4096 * colourBytes % 4096
 	end := int64(start) + n
 	if end > int64(len(a.mem)) {
 		return nil, fmt.Errorf("cpu: arena of %d bytes has no room for %d after %d", len(a.mem), n, a.used)
