@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -262,5 +263,21 @@ func (c *Calibrator) disturbedLevel(level schema.Level, p Place) disturbance {
 	return disturbance{
 		still:  func() bool { return has(disturbances...) },
 		urgent: has(schema.WorkersApart),
+	}
+}
+
+// bandwidthEntry is the rates of a kernel on a working set.
+func bandwidthEntry(s Stream, a StreamArrays, p Place, m Measurement) schema.Bandwidth {
+	rate := make([]float64, len(m.Seconds))
+	for i, t := range m.Seconds {
+		rate[i] = float64(s.Traffic(a)) / t / 1e9
+	}
+	return schema.Bandwidth{
+		Pattern:           s.Name,
+		Implementation:    m.Implementation,
+		Threads:           p.Threads,
+		WorkingSetBytes:   s.WorkingSet(a),
+		GBps:              stat.Summarize(rate, stat.Larger),
+		EffectiveClockMHz: m.ClockMHz,
 	}
 }

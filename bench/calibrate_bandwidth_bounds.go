@@ -5,24 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"hwcal/bench/stat"
 	"hwcal/schema"
 )
-
-func bandwidthEntry(s Stream, a StreamArrays, p Place, m Measurement) schema.Bandwidth {
-	rate := make([]float64, len(m.Seconds))
-	for i, t := range m.Seconds {
-		rate[i] = float64(s.Traffic(a)) / t / 1e9
-	}
-	return schema.Bandwidth{
-		Pattern:           s.Name,
-		Implementation:    m.Implementation,
-		Threads:           p.Threads,
-		WorkingSetBytes:   s.WorkingSet(a),
-		GBps:              stat.Summarize(rate, stat.Larger),
-		EffectiveClockMHz: m.ClockMHz,
-	}
-}
 
 // bandwidthAt is the index of an entry, -1 if there is none.
 func (c *Calibrator) bandwidthAt(level schema.Level, pattern string, threads int, bytes int64) int {

@@ -24,7 +24,6 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 	}
 	l.overlap = rowsOverlap[S](ws, l.gamma, l.beta)
 	l.long = newLongNorm(ws.caches, l.layerBlock, l.rowSums, l.gamma, l.beta, l.eps)
-	l.long.alsoNear(ws.caches)
 	l.longSum = newLongNorm(ws.caches, l.addLayerBlock, l.rowSums, l.gamma, l.beta, l.eps)
 	return l
 }
@@ -34,7 +33,7 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 func (l *layerNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 	n := len(l.gamma)
 	if l.long.takes(dst, nt) {
-		l.long.rows(dst, src, nil, nt)
+		l.long.rows(dst, src, nil)
 		return
 	}
 	eachRows(len(src)/n, n, l.overlap || nt != cached, func(i, m int) {
@@ -47,7 +46,7 @@ func (l *layerNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 func (l *layerNorm[S, T]) ofSum(room *T, dst, src, y []S, nt nontemporal) {
 	n := len(l.gamma)
 	if l.longSum.takes(dst, nt) {
-		l.longSum.rows(dst, src, y, nt)
+		l.longSum.rows(dst, src, y)
 		return
 	}
 	eachRows(len(src)/n, n, l.overlap || nt != cached, func(i, m int) {
@@ -79,7 +78,7 @@ func newRMSNorm[S inMemory, T float](ws *workspace, op bench.Op) *rmsNorm[S, T] 
 func (r *rmsNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 	n := len(r.gamma)
 	if r.long.takes(dst, nt) {
-		r.long.rows(dst, src, nil, nt)
+		r.long.rows(dst, src, nil)
 		return
 	}
 	eachRows(len(src)/n, n, r.overlap || nt != cached, func(i, m int) {

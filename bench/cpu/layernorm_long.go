@@ -6,26 +6,25 @@ import (
 )
 
 // normBlock works on n elements of two rows. Of one, at src, it writes the results
-// dst[j] = (src[j] - mean) scale gamma[j] + beta[j]; of another, at next, it returns the sums of
+// dst[j] = (src[j] - mean) scale gamma[j] + beta[j], past the caches; of another, at next, it returns the sums of
 // x - shift and of the squares of that. Without src or next, which may be nil, it does the other alone. The norm of a sum
 // has src[j] + y[j] in the place of src[j], and next[j] + nextY[j]; others read no y.
-type normBlock[S inMemory, T float] func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T, nt nontemporal) (sum, squares T)
+type normBlock[S inMemory, T float] func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)
 
-// longNorm normalises rows that do not stay in L1 with the next one and the weights. Row by row the weights come from L2
-// each time. What memory sends takes most of the few lines that L1 can wait for; those that L2 sends should be few, then:
-// on a Zen 5 layer norm ran at 30 GB/s so with rows of 4096, and runs at 45.
+// longNorm normalises rows that do not stay in L1 with the next one and the weights. What memory sends takes most
+// of the few lines that L1 can wait for; those that L2 sends should be few, then. Row by row each line of the
+// weights is one: on a Zen 5 layer norm ran at 30 GB/s so with rows of 4096, and runs at 45.
 type longNorm[S inMemory, T float] struct {
 	block       normBlock[S, T]
 	samples     func(dst *T, src *S, lds, m, n int) // sums of the first elements of rows
 	gamma, beta []T                                 // without beta the mean counts as 0
 	eps         T
-	near        bool // see alsoNear
 }
 
 const (
 	// longRows is the number of rows that are normalised together, longBlock the bytes of each that are worked
 	// on in turn.
-	longRows  = 16 // half as many of a sum, and within the caches
+	longRows  = 16 // half as many of a sum
 	longBlock = 4096
 	// longSample is the number of elements whose mean is the shift of a row.
 	longSample = 64
@@ -33,36 +32,16 @@ const (
 
 // newLongNorm is nil if rows stay in L1, or if there is no kernel for those that do not.
 func newLongNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], samples func(dst *T, src *S, lds, m, n int), gamma, beta []T, eps T) *longNorm[S, T] {
-	l := &longNorm[S, T]{block: block, samples: samples, gamma: gamma, beta: beta, eps: eps}
-	if block == nil || l.bytes() < orElse(caches.L1, typicalCaches.L1) {
+	rows := 2*len(gamma)*int(unsafe.Sizeof(S(0))) + (len(gamma)+len(beta))*int(unsafe.Sizeof(eps))
+	if block == nil || rows < orElse(caches.L1, typicalCaches.L1) {
 		return nil
 	}
-	return l
+	return &longNorm[S, T]{block, samples, gamma, beta, eps}
 }
 
-// bytes are those of two rows and the weights.
-func (l *longNorm[S, T]) bytes() int {
-	return 2*len(l.gamma)*int(unsafe.Sizeof(S(0))) + (len(l.gamma)+len(l.beta))*int(unsafe.Sizeof(l.eps))
-}
-
-// alsoNear lets rows be taken that stay in the caches, if they are half as long again: a Zen 4 runs layer norm of fp32
-// with rows of 4096 in L3 so at .56 of the bandwidth of copy, at .44 row by row. Halves, sums and the root mean square
-// gain nothing.
-func (l *longNorm[S, T]) alsoNear(caches cacheSizes) {
-	if l != nil && unsafe.Sizeof(S(0)) == unsafe.Sizeof(l.eps) {
-		l.near = 2*l.bytes() >= 3*orElse(caches.L1, typicalCaches.L1)
-	}
-}
-
-// takes tells whether there are such rows. To be stored past the caches each has to begin a line.
+// takes tells whether there are such rows, to be stored past the caches, for which each has to begin a line.
 func (l *longNorm[S, T]) takes(dst []S, nt nontemporal) bool {
-	switch {
-	case l == nil:
-		return false
-	case nt == cached:
-		return l.near
-	}
-	return (uintptr(unsafe.Pointer(&dst[0]))|uintptr(len(l.gamma))*unsafe.Sizeof(dst[0]))%64 == 0
+	return l != nil && nt != cached && (uintptr(unsafe.Pointer(&dst[0]))|uintptr(len(l.gamma))*unsafe.Sizeof(dst[0]))%64 == 0
 }
 
 // rowMoments are the sums of a row, and what follows from them: see norms in asm/vec.
@@ -81,9 +60,9 @@ func (m *rowMoments[T]) finish(n int, eps T) {
 
 // rows normalises a group of rows of src, or of src + y, at a time. While their results are written, a block of each row
 // in turn so that its weights stay in L1, the sums of the next group are taken, in the order of memory.
-func (l *longNorm[S, T]) rows(dst, src, y []S, nt nontemporal) {
+func (l *longNorm[S, T]) rows(dst, src, y []S) {
 	n, group := len(l.gamma), longRows
-	if y != nil || nt == cached {
+	if y != nil {
 		group /= 2
 	}
 	rows, width := len(src)/n, longBlock/int(unsafe.Sizeof(S(0)))
@@ -113,11 +92,11 @@ func (l *longNorm[S, T]) rows(dst, src, y []S, nt nontemporal) {
 			}
 			m, others := min(width, n-at), min(width, n-behind)
 			if next != nil && (row == nil || m != others) {
-				take.add(l.block(nil, nil, nil, next, nextY, nil, nil, m, 0, 0, take.shift, nt))
+				take.add(l.block(nil, nil, nil, next, nextY, nil, nil, m, 0, 0, take.shift))
 				next = nil
 			}
 			if row != nil {
-				take.add(l.block(to, row, rowY, next, nextY, &l.gamma[behind], summands, others, write.mean, write.scale, take.shift, nt))
+				take.add(l.block(to, row, rowY, next, nextY, &l.gamma[behind], summands, others, write.mean, write.scale, take.shift))
 			}
 		}
 		for r := range taken {

@@ -255,22 +255,22 @@ func vecAddLayerNormF64AVX512(dst, src, y, gamma, beta, room *float64, ldd, lds,
 func vecAddLayerNormF64AVX2(dst, src, y, gamma, beta, room *float64, ldd, lds, ldy, m, n int, eps float64, nt nontemporal)
 
 //go:noescape
-func vecLayerNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64, nt nontemporal) (sum, squares float64)
+func vecLayerNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
-func vecAddLayerNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64, nt nontemporal) (sum, squares float64)
+func vecAddLayerNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
-func vecLayerNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64, nt nontemporal) (sum, squares float64)
+func vecLayerNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
-func vecAddLayerNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64, nt nontemporal) (sum, squares float64)
+func vecAddLayerNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
-func vecRMSNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64, nt nontemporal) (sum, squares float64)
+func vecRMSNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
-func vecRMSNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64, nt nontemporal) (sum, squares float64)
+func vecRMSNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
 func vecRMSNormF64AVX512(dst, src, gamma *float64, ldd, lds, m, n int, eps float64, nt nontemporal)

@@ -201,22 +201,22 @@ func vecRMSNormBF16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, 
 func vecRMSNormFP16AVX512(dst, src *uint16, gamma *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
 //go:noescape
-func vecLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecAddLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecAddLayerNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecLayerNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecLayerNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecAddLayerNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecAddLayerNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecRMSNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecRMSNormBlockBF16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
-func vecRMSNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecRMSNormBlockFP16AVX512(dst, src, y, next, nextY *uint16, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 //go:noescape
 func vecDropoutBF16AVX512(dst, src *uint16, n int, scale float32, least, at uint32, nt nontemporal)

@@ -283,7 +283,7 @@ func vecRMSNormF32AVX512(dst, src, gamma *float32, ldd, lds, m, n int, eps float
 //go:noescape
 func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32, nt nontemporal)
 
-// vecLayerNormBlockF32AVX512, where src or next may be nil, and dst begins a line to be stored past the caches:
+// vecLayerNormBlockF32AVX512, where src or next may be nil, and dst begins a line:
 //
 //	for j := range n {
 //		dst[j] = (src[j]-mean)*scale*gamma[j] + beta[j]
@@ -291,22 +291,22 @@ func vecRMSNormF32AVX2(dst, src, gamma *float32, ldd, lds, m, n int, eps float32
 //	}
 //
 //go:noescape
-func vecLayerNormBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecLayerNormBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 // vecAddLayerNormBlockF32AVX512 is the same of src + y and next + nextY.
 //
 //go:noescape
-func vecAddLayerNormBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecAddLayerNormBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 // vecLayerNormBlockF32AVX2 is the same loop.
 //
 //go:noescape
-func vecLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 // vecAddLayerNormBlockF32AVX2 likewise.
 //
 //go:noescape
-func vecAddLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecAddLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 // vecRMSNormBlockF32AVX512 likewise, without beta, mean, shift and the sum:
 //
@@ -316,12 +316,12 @@ func vecAddLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32,
 //	}
 //
 //go:noescape
-func vecRMSNormBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecRMSNormBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 // vecRMSNormBlockF32AVX2 is the same loop.
 //
 //go:noescape
-func vecRMSNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32, nt nontemporal) (sum, squares float32)
+func vecRMSNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
 // vecAffineRowsF32AVX512:
 //

@@ -9,8 +9,7 @@ import (
 // longer.
 const blockDistance = 7168
 
-// normBlock takes the sums of a part of one row, and writes the results of that of another. Past the caches it fetches what
-// it takes, and waits for its loads.
+// normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
 func (g *gen) normBlock(layer, add bool) {
 	k := &norm{
 		gen: g, layer: layer, add: add, again: true,
@@ -27,45 +26,33 @@ func (g *gen) normBlock(layer, add bool) {
 		g.broadcast(g.argument("shift"), k.shift)
 	}
 	k.clear()
-	walk := func(name string, take, write, nt bool) {
-		many := accumulators
-		if nt {
-			many = k.paced()
-		}
-		k.strip(name, many, k.n, k.at, func(count int, mask *mask) {
-			if take && nt {
+	walk := func(name string, take, write bool) {
+		k.strip(name, k.paced(), k.n, k.at, func(count int, mask *mask) {
+			if take {
 				for _, p := range k.summands() {
 					k.fetchLines(p, k.at, blockDistance, count)
 				}
-			}
-			if take {
 				k.take(count, mask)
 			}
 			if write {
-				k.write(count, mask, nt && mask == nil)
+				k.write(count, mask, mask == nil)
 			}
-			if nt && count > 1 {
+			if count > 1 {
 				k.pace()
 			}
 		})
-		g.JMP(operand.LabelRef("walked"))
 	}
-	walks := func(name string, nt bool) {
-		g.TESTQ(k.next, k.next)
-		g.JZ(operand.LabelRef(name + "write"))
-		g.TESTQ(k.src, k.src)
-		g.JZ(operand.LabelRef(name + "take"))
-		walk(name+"both", true, true, nt)
-		g.Label(name + "take")
-		walk(name+"take", true, false, nt)
-		g.Label(name + "write")
-		walk(name+"write", false, true, nt)
-	}
-	g.CMPB(g.argument("nt"), operand.U8(0))
-	g.JE(operand.LabelRef("cached"))
-	walks("nt", true)
-	g.Label("cached")
-	walks("in", false)
+	g.TESTQ(k.next, k.next)
+	g.JZ(operand.LabelRef("write"))
+	g.TESTQ(k.src, k.src)
+	g.JZ(operand.LabelRef("take"))
+	walk("both", true, true)
+	g.JMP(operand.LabelRef("walked"))
+	g.Label("take")
+	walk("take", true, false)
+	g.JMP(operand.LabelRef("walked"))
+	g.Label("write")
+	walk("write", false, true)
 	g.Label("walked")
 	for i, sums := range [][]reg.VecVirtual{k.sums, k.squares} {
 		g.emit("VMOVS"+g.mnemonic, g.fold("VADD", sums).AsX(), g.returned(i))

@@ -27,7 +27,7 @@ func (g *gen) norms() {
 	g.newNorm(true, true).rows()
 	g.begin("RMSNorm", "func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt uint8)")
 	g.newNorm(false, false).rows()
-	const block = "func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T, nt uint8) (sum, squares T)"
+	const block = "func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
 	g.begin("LayerNormBlock", block)
 	g.normBlock(true, false)
 	g.begin("AddLayerNormBlock", block)
