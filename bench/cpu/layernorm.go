@@ -13,7 +13,7 @@ type layerNorm[S inMemory, T float] struct {
 	gamma, beta []T
 	eps         T
 	overlap     bool // see rowsOverlap
-	long        *longNorm[S, T]
+	long, near  *longNorm[S, T]
 	longSum     *longNorm[S, T] // of sums
 }
 
@@ -24,6 +24,7 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 	}
 	l.overlap = rowsOverlap[S](ws, l.gamma, l.beta)
 	l.long = newLongNorm(ws.caches, l.layerBlock, l.rowSums, l.gamma, l.beta, l.eps)
+	l.near = newNearNorm(ws.caches, l.layerNearBlock, l.rowSums, l.gamma, l.beta, l.eps)
 	l.longSum = newLongNorm(ws.caches, l.addLayerBlock, l.rowSums, l.gamma, l.beta, l.eps)
 	return l
 }
@@ -32,11 +33,15 @@ func newLayerNorm[S inMemory, T float](ws *workspace, op bench.Op) *layerNorm[S,
 // past the caches.
 func (l *layerNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 	n := len(l.gamma)
+	if nt == cached && l.near != nil {
+		l.near.rows(dst, src, nil)
+		return
+	}
 	if l.long.takes(dst, nt) {
 		l.long.rows(dst, src, nil)
 		return
 	}
-	eachRows(len(src)/n, n, l.overlap || nt != cached, func(i, m int) {
+	eachRows(len(src)/n, n, l.overlap, nt, func(i, m int) {
 		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
 		l.layerNorm(&to[0], &from[0], &l.gamma[0], &l.beta[0], n, n, m, n, l.eps, nt)
 	})
@@ -49,7 +54,7 @@ func (l *layerNorm[S, T]) ofSum(room *T, dst, src, y []S, nt nontemporal) {
 		l.longSum.rows(dst, src, y)
 		return
 	}
-	eachRows(len(src)/n, n, l.overlap || nt != cached, func(i, m int) {
+	eachRows(len(src)/n, n, l.overlap, nt, func(i, m int) {
 		to, from, with := dst[i*n:][:m*n], src[i*n:][:m*n], y[i*n:][:m*n]
 		l.addLayerNorm(&to[0], &from[0], &with[0], &l.gamma[0], &l.beta[0], room, n, n, n, m, n, l.eps, nt)
 	})
@@ -81,7 +86,7 @@ func (r *rmsNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 		r.long.rows(dst, src, nil)
 		return
 	}
-	eachRows(len(src)/n, n, r.overlap || nt != cached, func(i, m int) {
+	eachRows(len(src)/n, n, r.overlap, nt, func(i, m int) {
 		to, from := dst[i*n:][:m*n], src[i*n:][:m*n]
 		r.rmsNorm(&to[0], &from[0], &r.gamma[0], n, n, m, n, r.eps, nt)
 	})
@@ -102,9 +107,9 @@ func rowsOverlap[S inMemory, T float](ws *workspace, gamma, beta []T) bool {
 
 // eachRows cuts rows of n elements into calls: of as many as one takes, or if they are not to overlap of one, m from row
 // i on. Past the caches rows always overlap: what is fetched goes to L2, and the result nowhere.
-func eachRows(rows, n int, overlap bool, f func(i, m int)) {
+func eachRows(rows, n int, overlap bool, nt nontemporal, f func(i, m int)) {
 	most := 1
-	if overlap {
+	if overlap || nt != cached {
 		most = max(1, rowsCall/n)
 	}
 	for i := 0; i < rows; i += most {

@@ -8968,7 +8968,7 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockBF16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecLayerNormBlockBF16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -8987,18 +8987,16 @@ TEXT ·vecLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+384, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -9314,14 +9312,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VPMOVZXWD   (BX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
@@ -9339,11 +9337,11 @@ ntbothsingle:
 	VMOVNTDQ    Y11, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R9
 	SHLQ        CL, R9
 	DECQ        R9
@@ -9365,16 +9363,16 @@ ntbothsingledone:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -9498,14 +9496,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VPMOVZXWD   (BX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
@@ -9514,11 +9512,11 @@ nttakesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -9531,16 +9529,16 @@ nttakesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VPMOVZXWD   (DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     (DI)(SI*2), Z0
@@ -9736,14 +9734,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VPMOVZXWD   (DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VMOVUPS     (DI)(SI*2), Z0
@@ -9755,11 +9753,11 @@ ntwritesingle:
 	VMOVNTDQ    Y0, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -9774,265 +9772,7 @@ ntwritesingledone:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVDQU16   (BX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z11
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VSUBPS      Z0, Z12, Z12
-	VADDPS      Z12, Z2, Z2
-	VFMADD231PS Z12, Z12, Z6
-	VMOVDQU16   64(BX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z11
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z3, Z3
-	VFMADD231PS Z11, Z11, Z7
-	VSUBPS      Z0, Z12, Z12
-	VADDPS      Z12, Z4, Z4
-	VFMADD231PS Z12, Z12, Z8
-	VPMOVZXWD   (DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VPMOVZXWD   32(DX)(SI*1), Z13
-	VPSLLD      $0x10, Z13, Z13
-	VMOVUPS     64(DI)(SI*2), Z11
-	VSUBPS      Z9, Z13, Z13
-	VMULPS      Z10, Z13, Z13
-	VMOVUPS     64(R8)(SI*2), Z14
-	VFMADD213PS Z14, Z11, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNE2PS2BF16 Z12, Z13, Z11
-	VMOVDQU16   Z11, (AX)(SI*1)
-	VPMOVZXWD   64(DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     128(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     128(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VPMOVZXWD   96(DX)(SI*1), Z13
-	VPSLLD      $0x10, Z13, Z13
-	VMOVUPS     192(DI)(SI*2), Z11
-	VSUBPS      Z9, Z13, Z13
-	VMULPS      Z10, Z13, Z13
-	VMOVUPS     192(R8)(SI*2), Z14
-	VFMADD213PS Z14, Z11, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNE2PS2BF16 Z12, Z13, Z11
-	VMOVDQU16   Z11, 64(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VPMOVZXWD   (BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   (DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNEPS2BF16 Z12, Y11
-	VMOVDQU16   Y11, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VPMOVZXWD.Z (BX)(SI*1), K1, Z11
-	VPSLLD      $0x10, Z11, Z11
-	VBLENDMPS   Z11, Z0, K1, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD.Z (DX)(SI*1), K1, Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R8)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVDQU16   (BX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z9
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	VSUBPS      Z0, Z10, Z10
-	VADDPS      Z10, Z2, Z2
-	VFMADD231PS Z10, Z10, Z6
-	VMOVDQU16   64(BX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z9
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z3, Z3
-	VFMADD231PS Z9, Z9, Z7
-	VSUBPS      Z0, Z10, Z10
-	VADDPS      Z10, Z4, Z4
-	VFMADD231PS Z10, Z10, Z8
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VPMOVZXWD   (BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VPMOVZXWD.Z (BX)(SI*1), K1, Z9
-	VPSLLD      $0x10, Z9, Z9
-	VBLENDMPS   Z9, Z0, K1, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VPMOVZXWD   (DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VPMOVZXWD   32(DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     64(DI)(SI*2), Z0
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     64(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z0, Z12
-	BYTE $0x62; BYTE $0xd2; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNE2PS2BF16 Z11, Z12, Z0
-	VMOVDQU16   Z0, (AX)(SI*1)
-	VPMOVZXWD   64(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     128(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     128(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VPMOVZXWD   96(DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVUPS     192(DI)(SI*2), Z0
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     192(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z0, Z12
-	BYTE $0x62; BYTE $0xd2; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNE2PS2BF16 Z11, Z12, Z0
-	VMOVDQU16   Z0, 64(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VPMOVZXWD   (DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
-	VMOVDQU16   Y0, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VPMOVZXWD.Z (DX)(SI*1), K1, Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R8)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -10061,7 +9801,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockBF16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecAddLayerNormBlockBF16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -10082,18 +9822,16 @@ TEXT ·vecAddLayerNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z8
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+192, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -10325,14 +10063,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+192, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VPMOVZXWD   (BX)(SI*1), Z11
@@ -10357,11 +10095,11 @@ ntbothsingle:
 	VMOVNTDQ    Y11, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R11
 	SHLQ        CL, R11
 	DECQ        R11
@@ -10390,16 +10128,16 @@ ntbothsingledone:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -10499,14 +10237,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+192, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VPMOVZXWD   (BX)(SI*1), Z9
@@ -10519,11 +10257,11 @@ nttakesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -10540,16 +10278,16 @@ nttakesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VPMOVZXWD   (DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VPMOVZXWD   (R8)(SI*1), Z0
@@ -10685,14 +10423,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+192, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VPMOVZXWD   (DX)(SI*1), Z11
 	VPSLLD      $0x10, Z11, Z11
 	VPMOVZXWD   (R8)(SI*1), Z0
@@ -10707,11 +10445,11 @@ ntwritesingle:
 	VMOVNTDQ    Y0, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -10729,333 +10467,7 @@ ntwritesingledone:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVDQU16   (BX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z11
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
-	VMOVDQU16   (R9)(SI*1), Z14
-	VPSLLD      $0x10, Z14, Z13
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z14, Z14
-	VADDPS      Z13, Z11, Z11
-	VADDPS      Z14, Z12, Z12
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VSUBPS      Z0, Z12, Z12
-	VADDPS      Z12, Z2, Z2
-	VFMADD231PS Z12, Z12, Z6
-	VMOVDQU16   64(BX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z11
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
-	VMOVDQU16   64(R9)(SI*1), Z14
-	VPSLLD      $0x10, Z14, Z13
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z14, Z14
-	VADDPS      Z13, Z11, Z11
-	VADDPS      Z14, Z12, Z12
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z3, Z3
-	VFMADD231PS Z11, Z11, Z7
-	VSUBPS      Z0, Z12, Z12
-	VADDPS      Z12, Z4, Z4
-	VFMADD231PS Z12, Z12, Z8
-	VPMOVZXWD   (DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   (R8)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VPMOVZXWD   32(DX)(SI*1), Z13
-	VPSLLD      $0x10, Z13, Z13
-	VPMOVZXWD   32(R8)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VADDPS      Z11, Z13, Z13
-	VMOVUPS     64(DI)(SI*2), Z11
-	VSUBPS      Z9, Z13, Z13
-	VMULPS      Z10, Z13, Z13
-	VMOVUPS     64(R10)(SI*2), Z14
-	VFMADD213PS Z14, Z11, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNE2PS2BF16 Z12, Z13, Z11
-	VMOVDQU16   Z11, (AX)(SI*1)
-	VPMOVZXWD   64(DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   64(R8)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     128(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     128(R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VPMOVZXWD   96(DX)(SI*1), Z13
-	VPSLLD      $0x10, Z13, Z13
-	VPMOVZXWD   96(R8)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VADDPS      Z11, Z13, Z13
-	VMOVUPS     192(DI)(SI*2), Z11
-	VSUBPS      Z9, Z13, Z13
-	VMULPS      Z10, Z13, Z13
-	VMOVUPS     192(R10)(SI*2), Z14
-	VFMADD213PS Z14, Z11, Z13
-	BYTE $0x62; BYTE $0x52; BYTE $0x17; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNE2PS2BF16 Z12, Z13, Z11
-	VMOVDQU16   Z11, 64(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VPMOVZXWD   (BX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD   (R9)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD   (DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   (R8)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xdc // VCVTNEPS2BF16 Z12, Y11
-	VMOVDQU16   Y11, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VPMOVZXWD.Z (BX)(SI*1), K1, Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD.Z (R9)(SI*1), K1, Z12
-	VPSLLD      $0x10, Z12, Z12
-	VADDPS      Z12, Z11, Z11
-	VBLENDMPS   Z11, Z0, K1, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VPMOVZXWD.Z (DX)(SI*1), K1, Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD.Z (R8)(SI*1), K1, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R10)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVDQU16   (BX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z9
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16   (R9)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z11
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
-	VADDPS      Z11, Z9, Z9
-	VADDPS      Z12, Z10, Z10
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	VSUBPS      Z0, Z10, Z10
-	VADDPS      Z10, Z2, Z2
-	VFMADD231PS Z10, Z10, Z6
-	VMOVDQU16   64(BX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z9
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
-	VMOVDQU16   64(R9)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z11
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z12, Z12
-	VADDPS      Z11, Z9, Z9
-	VADDPS      Z12, Z10, Z10
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z3, Z3
-	VFMADD231PS Z9, Z9, Z7
-	VSUBPS      Z0, Z10, Z10
-	VADDPS      Z10, Z4, Z4
-	VFMADD231PS Z10, Z10, Z8
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VPMOVZXWD   (BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VPMOVZXWD   (R9)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VPMOVZXWD.Z (BX)(SI*1), K1, Z9
-	VPSLLD      $0x10, Z9, Z9
-	VPMOVZXWD.Z (R9)(SI*1), K1, Z10
-	VPSLLD      $0x10, Z10, Z10
-	VADDPS      Z10, Z9, Z9
-	VBLENDMPS   Z9, Z0, K1, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VPMOVZXWD   (DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD   (R8)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VPMOVZXWD   32(DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   32(R8)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z12, Z12
-	VMOVUPS     64(DI)(SI*2), Z0
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     64(R10)(SI*2), Z13
-	VFMADD213PS Z13, Z0, Z12
-	BYTE $0x62; BYTE $0xd2; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNE2PS2BF16 Z11, Z12, Z0
-	VMOVDQU16   Z0, (AX)(SI*1)
-	VPMOVZXWD   64(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD   64(R8)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     128(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     128(R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VPMOVZXWD   96(DX)(SI*1), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   96(R8)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z12, Z12
-	VMOVUPS     192(DI)(SI*2), Z0
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     192(R10)(SI*2), Z13
-	VFMADD213PS Z13, Z0, Z12
-	BYTE $0x62; BYTE $0xd2; BYTE $0x1f; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNE2PS2BF16 Z11, Z12, Z0
-	VMOVDQU16   Z0, 64(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VPMOVZXWD   (DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD   (R8)(SI*1), Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
-	VMOVDQU16   Y0, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VPMOVZXWD.Z (DX)(SI*1), K1, Z11
-	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD.Z (R8)(SI*1), K1, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R10)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc3 // VCVTNEPS2BF16 Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -11084,7 +10496,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockBF16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecRMSNormBlockBF16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecRMSNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -11100,18 +10512,16 @@ TEXT ·vecRMSNormBlockBF16AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z5
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z6
 	VBROADCASTSS vecConstbf16avx512<>+324(SB), Z7
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+384, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -11331,14 +10741,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VPMOVZXWD   (BX)(SI*1), Z9
 	VPSLLD      $0x10, Z9, Z9
@@ -11352,11 +10762,11 @@ ntbothsingle:
 	VMOVNTDQ    Y9, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R8
 	SHLQ        CL, R8
 	DECQ        R8
@@ -11373,16 +10783,16 @@ ntbothsingledone:
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc2 // VCVTNEPS2BF16 Z10, Y8
 	VMOVDQU16   Y8, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -11458,25 +10868,25 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VPMOVZXWD   (BX)(SI*1), Z8
 	VPSLLD      $0x10, Z8, Z8
 	VFMADD231PS Z8, Z8, Z4
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -11486,16 +10896,16 @@ nttakesingledone:
 	VPSLLD      $0x10, Z8, Z8
 	VFMADD231PS Z8, Z8, Z4
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VPMOVZXWD (DX)(SI*1), Z10
 	VPSLLD    $0x10, Z10, Z10
 	VMOVUPS   (DI)(SI*2), Z9
@@ -11643,14 +11053,14 @@ ntwritemain:
 	LFENCE
 	ADDQ      $+768, SI
 	SUBQ      $+384, CX
-	JGE       ntwritemain
+	JGE       writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VPMOVZXWD (DX)(SI*1), Z10
 	VPSLLD    $0x10, Z10, Z10
 	VMOVUPS   (DI)(SI*2), Z9
@@ -11660,11 +11070,11 @@ ntwritesingle:
 	VMOVNTDQ  Y9, (AX)(SI*1)
 	ADDQ      $+32, SI
 	SUBQ      $+16, CX
-	JGE       ntwritesingle
+	JGE       writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -11677,215 +11087,7 @@ ntwritesingledone:
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc2 // VCVTNEPS2BF16 Z10, Y8
 	VMOVDQU16   Y8, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVDQU16   (BX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z9
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
-	VFMADD231PS Z9, Z9, Z4
-	VFMADD231PS Z10, Z10, Z5
-	VMOVDQU16   64(BX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z9
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z10, Z10
-	VFMADD231PS Z9, Z9, Z6
-	VFMADD231PS Z10, Z10, Z7
-	VPMOVZXWD   (DX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z10
-	VMOVUPS     (DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VPMOVZXWD   32(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     64(DI)(SI*2), Z9
-	VMULPS      Z8, Z11, Z11
-	VMULPS      Z9, Z11, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z10, Z11, Z9
-	VMOVDQU16   Z9, (AX)(SI*1)
-	VPMOVZXWD   64(DX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z10
-	VMOVUPS     128(DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VPMOVZXWD   96(DX)(SI*1), Z11
-	VPSLLD      $0x10, Z11, Z11
-	VMOVUPS     192(DI)(SI*2), Z9
-	VMULPS      Z8, Z11, Z11
-	VMULPS      Z9, Z11, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z10, Z11, Z9
-	VMOVDQU16   Z9, 64(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VPMOVZXWD   (BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD   (DX)(SI*1), Z10
-	VPSLLD      $0x10, Z10, Z10
-	VMOVUPS     (DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	VMOVDQU16   Y9, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R8
-	SHLQ        CL, R8
-	DECQ        R8
-	KMOVW       R8, K1
-	VPMOVZXWD.Z (BX)(SI*1), K1, Z9
-	VPSLLD      $0x10, Z9, Z9
-	VFMADD231PS Z9, Z9, Z4
-	VPMOVZXWD.Z (DX)(SI*1), K1, Z10
-	VPSLLD      $0x10, Z10, Z10
-	VMOVUPS.Z   (DI)(SI*2), K1, Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc2 // VCVTNEPS2BF16 Z10, Y8
-	VMOVDQU16   Y8, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVDQU16   (BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z8
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
-	VFMADD231PS Z8, Z8, Z4
-	VFMADD231PS Z9, Z9, Z5
-	VMOVDQU16   64(BX)(SI*1), Z9
-	VPSLLD      $0x10, Z9, Z8
-	VPANDD.BCST vecConstbf16avx512<>+80(SB), Z9, Z9
-	VFMADD231PS Z8, Z8, Z6
-	VFMADD231PS Z9, Z9, Z7
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VPMOVZXWD   (BX)(SI*1), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z4
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VPMOVZXWD.Z (BX)(SI*1), K1, Z8
-	VPSLLD      $0x10, Z8, Z8
-	VFMADD231PS Z8, Z8, Z4
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VPMOVZXWD (DX)(SI*1), Z10
-	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   (DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VPMOVZXWD 32(DX)(SI*1), Z11
-	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   64(DI)(SI*2), Z9
-	VMULPS    Z8, Z11, Z11
-	VMULPS    Z9, Z11, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z10, Z11, Z9
-	VMOVDQU16 Z9, (AX)(SI*1)
-	VPMOVZXWD 64(DX)(SI*1), Z10
-	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   128(DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VPMOVZXWD 96(DX)(SI*1), Z11
-	VPSLLD    $0x10, Z11, Z11
-	VMOVUPS   192(DI)(SI*2), Z9
-	VMULPS    Z8, Z11, Z11
-	VMULPS    Z9, Z11, Z11
-	BYTE $0x62; BYTE $0x52; BYTE $0x27; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNE2PS2BF16 Z10, Z11, Z9
-	VMOVDQU16 Z9, 64(AX)(SI*1)
-	ADDQ      $+128, SI
-	SUBQ      $+64, CX
-	JGE       inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VPMOVZXWD (DX)(SI*1), Z10
-	VPSLLD    $0x10, Z10, Z10
-	VMOVUPS   (DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xca // VCVTNEPS2BF16 Z10, Y9
-	VMOVDQU16 Y9, (AX)(SI*1)
-	ADDQ      $+32, SI
-	SUBQ      $+16, CX
-	JGE       inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VPMOVZXWD.Z (DX)(SI*1), K1, Z10
-	VPSLLD      $0x10, Z10, Z10
-	VMOVUPS.Z   (DI)(SI*2), K1, Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x48; BYTE $0x72; BYTE $0xc2 // VCVTNEPS2BF16 Z10, Y8
-	VMOVDQU16   Y8, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z2, Z0, Z0
 	VADDPS     Z3, Z1, Z1

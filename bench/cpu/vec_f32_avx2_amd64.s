@@ -12436,7 +12436,7 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -12451,18 +12451,16 @@ TEXT ·vecLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        DX, DX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        CX, CX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+192, SI
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -12742,14 +12740,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y7
 	VSUBPS      Y0, Y7, Y7
@@ -12764,11 +12762,11 @@ ntbothsingle:
 	VMOVNTPS    Y8, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+8, SI
-	JZ          ntbothdone
+	JZ          bothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R9
 	SHLQ        $0x02, SI
 	SUBQ        SI, R9
@@ -12787,16 +12785,16 @@ ntbothsingledone:
 	VFMADD213PS Y5, Y0, Y8
 	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -12908,14 +12906,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
 	VSUBPS      Y0, Y5, Y5
@@ -12923,11 +12921,11 @@ nttakesingle:
 	VFMADD231PS Y5, Y5, Y3
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+8, SI
-	JZ          nttakedone
+	JZ          takedone
 	LEAQ        vecMaskf32avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x02, CX
@@ -12940,16 +12938,16 @@ nttakesingledone:
 	VADDPS      Y6, Y1, Y1
 	VFMADD231PS Y6, Y6, Y3
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (DI)(BX*1), Y0
 	VSUBPS      Y5, Y7, Y7
@@ -13121,14 +13119,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (DI)(BX*1), Y0
 	VSUBPS      Y5, Y7, Y7
@@ -13138,11 +13136,11 @@ ntwritesingle:
 	VMOVNTPS    Y7, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+8, SI
-	JZ          ntwritedone
+	JZ          writedone
 	LEAQ        vecMaskf32avx2<>+32(SB), DX
 	SHLQ        $0x02, SI
 	SUBQ        SI, DX
@@ -13155,242 +13153,7 @@ ntwritesingledone:
 	VFMADD213PS Y5, Y7, Y8
 	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ DX, DX
-	JZ    inwrite
-	TESTQ CX, CX
-	JZ    intake
-	MOVQ  n+56(FP), SI
-	XORQ  BX, BX
-	SUBQ  $+32, SI
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPS     (DX)(BX*1), Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y1, Y1
-	VFMADD231PS Y7, Y7, Y3
-	VMOVUPS     32(DX)(BX*1), Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y2, Y2
-	VFMADD231PS Y7, Y7, Y4
-	VMOVUPS     64(DX)(BX*1), Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y1, Y1
-	VFMADD231PS Y7, Y7, Y3
-	VMOVUPS     96(DX)(BX*1), Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y2, Y2
-	VFMADD231PS Y7, Y7, Y4
-	VMOVUPS     (CX)(BX*1), Y8
-	VMOVUPS     (DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     (R8)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, (AX)(BX*1)
-	VMOVUPS     32(CX)(BX*1), Y8
-	VMOVUPS     32(DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     32(R8)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, 32(AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Y8
-	VMOVUPS     64(DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     64(R8)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, 64(AX)(BX*1)
-	VMOVUPS     96(CX)(BX*1), Y8
-	VMOVUPS     96(DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     96(R8)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPS     (DX)(BX*1), Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y1, Y1
-	VFMADD231PS Y7, Y7, Y3
-	VMOVUPS     (CX)(BX*1), Y8
-	VMOVUPS     (DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     (R8)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+8, SI
-	JZ          inbothdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R9
-	SHLQ        $0x02, SI
-	SUBQ        SI, R9
-	VMOVUPS     (R9), Y7
-	VMASKMOVPS  (DX)(BX*1), Y7, Y8
-	VBLENDVPS   Y7, Y8, Y0, Y8
-	VSUBPS      Y0, Y8, Y8
-	VADDPS      Y8, Y1, Y1
-	VFMADD231PS Y8, Y8, Y3
-	VMASKMOVPS  (CX)(BX*1), Y7, Y8
-	VMASKMOVPS  (DI)(BX*1), Y7, Y0
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMASKMOVPS  (R8)(BX*1), Y7, Y5
-	VFMADD213PS Y5, Y0, Y8
-	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+32, SI
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPS     (DX)(BX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y1, Y1
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     32(DX)(BX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y2, Y2
-	VFMADD231PS Y5, Y5, Y4
-	VMOVUPS     64(DX)(BX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y1, Y1
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     96(DX)(BX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y2, Y2
-	VFMADD231PS Y5, Y5, Y4
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPS     (DX)(BX*1), Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y1, Y1
-	VFMADD231PS Y5, Y5, Y3
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+8, SI
-	JZ          intakedone
-	LEAQ        vecMaskf32avx2<>+32(SB), AX
-	MOVQ        SI, CX
-	SHLQ        $0x02, CX
-	SUBQ        CX, AX
-	VMOVUPS     (AX), Y5
-	VMASKMOVPS  (DX)(BX*1), Y5, Y6
-	VBLENDVPS   Y5, Y6, Y0, Y6
-	VSUBPS      Y0, Y6, Y6
-	VADDPS      Y6, Y1, Y1
-	VFMADD231PS Y6, Y6, Y3
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+32, SI
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPS     (CX)(BX*1), Y7
-	VMOVUPS     (DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     (R8)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, (AX)(BX*1)
-	VMOVUPS     32(CX)(BX*1), Y7
-	VMOVUPS     32(DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     32(R8)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, 32(AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Y7
-	VMOVUPS     64(DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     64(R8)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, 64(AX)(BX*1)
-	VMOVUPS     96(CX)(BX*1), Y7
-	VMOVUPS     96(DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     96(R8)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPS     (CX)(BX*1), Y7
-	VMOVUPS     (DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     (R8)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+8, SI
-	JZ          inwritedone
-	LEAQ        vecMaskf32avx2<>+32(SB), DX
-	SHLQ        $0x02, SI
-	SUBQ        SI, DX
-	VMOVUPS     (DX), Y0
-	VMASKMOVPS  (CX)(BX*1), Y0, Y8
-	VMASKMOVPS  (DI)(BX*1), Y0, Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMASKMOVPS  (R8)(BX*1), Y0, Y5
-	VFMADD213PS Y5, Y7, Y8
-	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Y2, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y0
@@ -13411,7 +13174,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecAddLayerNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -13428,18 +13191,16 @@ TEXT ·vecAddLayerNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        DX, DX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        CX, CX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+96, SI
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13635,14 +13396,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+96, SI
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+96, SI
 	SUBQ $+8, SI
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7168(R9)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y7
@@ -13662,11 +13423,11 @@ ntbothsingle:
 	VMOVNTPS    Y8, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+8, SI
-	JZ          ntbothdone
+	JZ          bothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R11
 	SHLQ        $0x02, SI
 	SUBQ        SI, R11
@@ -13690,16 +13451,16 @@ ntbothsingledone:
 	VFMADD213PS Y5, Y0, Y8
 	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13787,14 +13548,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+96, SI
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+96, SI
 	SUBQ $+8, SI
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7168(R9)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
@@ -13805,11 +13566,11 @@ nttakesingle:
 	VFMADD231PS Y5, Y5, Y3
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+8, SI
-	JZ          nttakedone
+	JZ          takedone
 	LEAQ        vecMaskf32avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x02, CX
@@ -13825,16 +13586,16 @@ nttakesingledone:
 	VADDPS      Y6, Y1, Y1
 	VFMADD231PS Y6, Y6, Y3
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (R8)(BX*1), Y0
 	VADDPS      Y0, Y7, Y7
@@ -13946,14 +13707,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+96, SI
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+96, SI
 	SUBQ $+8, SI
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPS     (CX)(BX*1), Y7
 	VMOVUPS     (R8)(BX*1), Y0
 	VADDPS      Y0, Y7, Y7
@@ -13965,11 +13726,11 @@ ntwritesingle:
 	VMOVNTPS    Y7, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+8, SI
-	JZ          ntwritedone
+	JZ          writedone
 	LEAQ        vecMaskf32avx2<>+32(SB), DX
 	SHLQ        $0x02, SI
 	SUBQ        SI, DX
@@ -13984,290 +13745,7 @@ ntwritesingledone:
 	VFMADD213PS Y5, Y7, Y8
 	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ DX, DX
-	JZ    inwrite
-	TESTQ CX, CX
-	JZ    intake
-	MOVQ  n+56(FP), SI
-	XORQ  BX, BX
-	SUBQ  $+32, SI
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPS     (DX)(BX*1), Y7
-	VMOVUPS     (R9)(BX*1), Y8
-	VADDPS      Y8, Y7, Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y1, Y1
-	VFMADD231PS Y7, Y7, Y3
-	VMOVUPS     32(DX)(BX*1), Y7
-	VMOVUPS     32(R9)(BX*1), Y8
-	VADDPS      Y8, Y7, Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y2, Y2
-	VFMADD231PS Y7, Y7, Y4
-	VMOVUPS     64(DX)(BX*1), Y7
-	VMOVUPS     64(R9)(BX*1), Y8
-	VADDPS      Y8, Y7, Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y1, Y1
-	VFMADD231PS Y7, Y7, Y3
-	VMOVUPS     96(DX)(BX*1), Y7
-	VMOVUPS     96(R9)(BX*1), Y8
-	VADDPS      Y8, Y7, Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y2, Y2
-	VFMADD231PS Y7, Y7, Y4
-	VMOVUPS     (CX)(BX*1), Y8
-	VMOVUPS     (R8)(BX*1), Y7
-	VADDPS      Y7, Y8, Y8
-	VMOVUPS     (DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     (R10)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, (AX)(BX*1)
-	VMOVUPS     32(CX)(BX*1), Y8
-	VMOVUPS     32(R8)(BX*1), Y7
-	VADDPS      Y7, Y8, Y8
-	VMOVUPS     32(DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     32(R10)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, 32(AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Y8
-	VMOVUPS     64(R8)(BX*1), Y7
-	VADDPS      Y7, Y8, Y8
-	VMOVUPS     64(DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     64(R10)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, 64(AX)(BX*1)
-	VMOVUPS     96(CX)(BX*1), Y8
-	VMOVUPS     96(R8)(BX*1), Y7
-	VADDPS      Y7, Y8, Y8
-	VMOVUPS     96(DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     96(R10)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPS     (DX)(BX*1), Y7
-	VMOVUPS     (R9)(BX*1), Y8
-	VADDPS      Y8, Y7, Y7
-	VSUBPS      Y0, Y7, Y7
-	VADDPS      Y7, Y1, Y1
-	VFMADD231PS Y7, Y7, Y3
-	VMOVUPS     (CX)(BX*1), Y8
-	VMOVUPS     (R8)(BX*1), Y7
-	VADDPS      Y7, Y8, Y8
-	VMOVUPS     (DI)(BX*1), Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMOVUPS     (R10)(BX*1), Y9
-	VFMADD213PS Y9, Y7, Y8
-	VMOVUPS     Y8, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+8, SI
-	JZ          inbothdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R11
-	SHLQ        $0x02, SI
-	SUBQ        SI, R11
-	VMOVUPS     (R11), Y7
-	VMASKMOVPS  (DX)(BX*1), Y7, Y8
-	VMASKMOVPS  (R9)(BX*1), Y7, Y9
-	VADDPS      Y9, Y8, Y8
-	VBLENDVPS   Y7, Y8, Y0, Y8
-	VSUBPS      Y0, Y8, Y8
-	VADDPS      Y8, Y1, Y1
-	VFMADD231PS Y8, Y8, Y3
-	VMASKMOVPS  (CX)(BX*1), Y7, Y8
-	VMASKMOVPS  (R8)(BX*1), Y7, Y0
-	VADDPS      Y0, Y8, Y8
-	VMASKMOVPS  (DI)(BX*1), Y7, Y0
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMASKMOVPS  (R10)(BX*1), Y7, Y5
-	VFMADD213PS Y5, Y0, Y8
-	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+32, SI
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPS     (DX)(BX*1), Y5
-	VMOVUPS     (R9)(BX*1), Y6
-	VADDPS      Y6, Y5, Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y1, Y1
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     32(DX)(BX*1), Y5
-	VMOVUPS     32(R9)(BX*1), Y6
-	VADDPS      Y6, Y5, Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y2, Y2
-	VFMADD231PS Y5, Y5, Y4
-	VMOVUPS     64(DX)(BX*1), Y5
-	VMOVUPS     64(R9)(BX*1), Y6
-	VADDPS      Y6, Y5, Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y1, Y1
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     96(DX)(BX*1), Y5
-	VMOVUPS     96(R9)(BX*1), Y6
-	VADDPS      Y6, Y5, Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y2, Y2
-	VFMADD231PS Y5, Y5, Y4
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPS     (DX)(BX*1), Y5
-	VMOVUPS     (R9)(BX*1), Y6
-	VADDPS      Y6, Y5, Y5
-	VSUBPS      Y0, Y5, Y5
-	VADDPS      Y5, Y1, Y1
-	VFMADD231PS Y5, Y5, Y3
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+8, SI
-	JZ          intakedone
-	LEAQ        vecMaskf32avx2<>+32(SB), AX
-	MOVQ        SI, CX
-	SHLQ        $0x02, CX
-	SUBQ        CX, AX
-	VMOVUPS     (AX), Y5
-	VMASKMOVPS  (DX)(BX*1), Y5, Y6
-	VMASKMOVPS  (R9)(BX*1), Y5, Y7
-	VADDPS      Y7, Y6, Y6
-	VBLENDVPS   Y5, Y6, Y0, Y6
-	VSUBPS      Y0, Y6, Y6
-	VADDPS      Y6, Y1, Y1
-	VFMADD231PS Y6, Y6, Y3
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+32, SI
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPS     (CX)(BX*1), Y7
-	VMOVUPS     (R8)(BX*1), Y0
-	VADDPS      Y0, Y7, Y7
-	VMOVUPS     (DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     (R10)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, (AX)(BX*1)
-	VMOVUPS     32(CX)(BX*1), Y7
-	VMOVUPS     32(R8)(BX*1), Y0
-	VADDPS      Y0, Y7, Y7
-	VMOVUPS     32(DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     32(R10)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, 32(AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Y7
-	VMOVUPS     64(R8)(BX*1), Y0
-	VADDPS      Y0, Y7, Y7
-	VMOVUPS     64(DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     64(R10)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, 64(AX)(BX*1)
-	VMOVUPS     96(CX)(BX*1), Y7
-	VMOVUPS     96(R8)(BX*1), Y0
-	VADDPS      Y0, Y7, Y7
-	VMOVUPS     96(DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     96(R10)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPS     (CX)(BX*1), Y7
-	VMOVUPS     (R8)(BX*1), Y0
-	VADDPS      Y0, Y7, Y7
-	VMOVUPS     (DI)(BX*1), Y0
-	VSUBPS      Y5, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMOVUPS     (R10)(BX*1), Y8
-	VFMADD213PS Y8, Y0, Y7
-	VMOVUPS     Y7, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+8, SI
-	JZ          inwritedone
-	LEAQ        vecMaskf32avx2<>+32(SB), DX
-	SHLQ        $0x02, SI
-	SUBQ        SI, DX
-	VMOVUPS     (DX), Y0
-	VMASKMOVPS  (CX)(BX*1), Y0, Y8
-	VMASKMOVPS  (R8)(BX*1), Y0, Y7
-	VADDPS      Y7, Y8, Y8
-	VMASKMOVPS  (DI)(BX*1), Y0, Y7
-	VSUBPS      Y5, Y8, Y8
-	VMULPS      Y6, Y8, Y8
-	VMASKMOVPS  (R10)(BX*1), Y0, Y5
-	VFMADD213PS Y5, Y7, Y8
-	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Y2, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y0
@@ -14288,7 +13766,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecRMSNormBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, FMA3, MMX+, SSE2
 TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -14300,18 +13778,16 @@ TEXT ·vecRMSNormBlockF32AVX2(SB), NOSPLIT, $0-88
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
 	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        DX, DX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        CX, CX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+192, SI
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -14495,14 +13971,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y5
 	VFMADD231PS Y5, Y5, Y2
@@ -14513,11 +13989,11 @@ ntbothsingle:
 	VMOVNTPS    Y6, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+8, SI
-	JZ          ntbothdone
+	JZ          bothdone
 	LEAQ        vecMaskf32avx2<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -14531,16 +14007,16 @@ ntbothsingledone:
 	VMULPS      Y6, Y7, Y7
 	VMASKMOVPS  Y7, Y5, (AX)(BX*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -14604,24 +14080,24 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+192, SI
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPS     (DX)(BX*1), Y4
 	VFMADD231PS Y4, Y4, Y2
 	ADDQ        $+32, BX
 	SUBQ        $+8, SI
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+8, SI
-	JZ          nttakedone
+	JZ          takedone
 	LEAQ        vecMaskf32avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x02, CX
@@ -14631,16 +14107,16 @@ nttakesingledone:
 	VMASKMOVPS  (DX)(BX*1), Y4, Y4
 	VFMADD231PS Y4, Y4, Y2
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+192, SI
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPS  (CX)(BX*1), Y6
 	VMOVUPS  (DI)(BX*1), Y5
 	VMULPS   Y4, Y6, Y6
@@ -14764,14 +14240,14 @@ ntwritemain:
 	LFENCE
 	ADDQ     $+768, BX
 	SUBQ     $+192, SI
-	JGE      ntwritemain
+	JGE      writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+192, SI
 	SUBQ $+8, SI
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPS  (CX)(BX*1), Y6
 	VMOVUPS  (DI)(BX*1), Y5
 	VMULPS   Y4, Y6, Y6
@@ -14779,11 +14255,11 @@ ntwritesingle:
 	VMOVNTPS Y6, (AX)(BX*1)
 	ADDQ     $+32, BX
 	SUBQ     $+8, SI
-	JGE      ntwritesingle
+	JGE      writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ       $+8, SI
-	JZ         ntwritedone
+	JZ         writedone
 	LEAQ       vecMaskf32avx2<>+32(SB), DX
 	SHLQ       $0x02, SI
 	SUBQ       SI, DX
@@ -14794,192 +14270,7 @@ ntwritesingledone:
 	VMULPS     Y6, Y7, Y7
 	VMASKMOVPS Y7, Y5, (AX)(BX*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ DX, DX
-	JZ    inwrite
-	TESTQ CX, CX
-	JZ    intake
-	MOVQ  n+56(FP), SI
-	XORQ  BX, BX
-	SUBQ  $+32, SI
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPS     (DX)(BX*1), Y5
-	VFMADD231PS Y5, Y5, Y2
-	VMOVUPS     32(DX)(BX*1), Y5
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     64(DX)(BX*1), Y5
-	VFMADD231PS Y5, Y5, Y2
-	VMOVUPS     96(DX)(BX*1), Y5
-	VFMADD231PS Y5, Y5, Y3
-	VMOVUPS     (CX)(BX*1), Y6
-	VMOVUPS     (DI)(BX*1), Y5
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y5, Y6, Y6
-	VMOVUPS     Y6, (AX)(BX*1)
-	VMOVUPS     32(CX)(BX*1), Y6
-	VMOVUPS     32(DI)(BX*1), Y5
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y5, Y6, Y6
-	VMOVUPS     Y6, 32(AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Y6
-	VMOVUPS     64(DI)(BX*1), Y5
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y5, Y6, Y6
-	VMOVUPS     Y6, 64(AX)(BX*1)
-	VMOVUPS     96(CX)(BX*1), Y6
-	VMOVUPS     96(DI)(BX*1), Y5
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y5, Y6, Y6
-	VMOVUPS     Y6, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPS     (DX)(BX*1), Y5
-	VFMADD231PS Y5, Y5, Y2
-	VMOVUPS     (CX)(BX*1), Y6
-	VMOVUPS     (DI)(BX*1), Y5
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y5, Y6, Y6
-	VMOVUPS     Y6, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+8, SI
-	JZ          inbothdone
-	LEAQ        vecMaskf32avx2<>+32(SB), R8
-	SHLQ        $0x02, SI
-	SUBQ        SI, R8
-	VMOVUPS     (R8), Y5
-	VMASKMOVPS  (DX)(BX*1), Y5, Y6
-	VFMADD231PS Y6, Y6, Y2
-	VMASKMOVPS  (CX)(BX*1), Y5, Y7
-	VMASKMOVPS  (DI)(BX*1), Y5, Y6
-	VMULPS      Y4, Y7, Y7
-	VMULPS      Y6, Y7, Y7
-	VMASKMOVPS  Y7, Y5, (AX)(BX*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+32, SI
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPS     (DX)(BX*1), Y4
-	VFMADD231PS Y4, Y4, Y2
-	VMOVUPS     32(DX)(BX*1), Y4
-	VFMADD231PS Y4, Y4, Y3
-	VMOVUPS     64(DX)(BX*1), Y4
-	VFMADD231PS Y4, Y4, Y2
-	VMOVUPS     96(DX)(BX*1), Y4
-	VFMADD231PS Y4, Y4, Y3
-	ADDQ        $+128, BX
-	SUBQ        $+32, SI
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPS     (DX)(BX*1), Y4
-	VFMADD231PS Y4, Y4, Y2
-	ADDQ        $+32, BX
-	SUBQ        $+8, SI
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+8, SI
-	JZ          intakedone
-	LEAQ        vecMaskf32avx2<>+32(SB), AX
-	MOVQ        SI, CX
-	SHLQ        $0x02, CX
-	SUBQ        CX, AX
-	VMOVUPS     (AX), Y4
-	VMASKMOVPS  (DX)(BX*1), Y4, Y4
-	VFMADD231PS Y4, Y4, Y2
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+32, SI
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPS (CX)(BX*1), Y6
-	VMOVUPS (DI)(BX*1), Y5
-	VMULPS  Y4, Y6, Y6
-	VMULPS  Y5, Y6, Y6
-	VMOVUPS Y6, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y6
-	VMOVUPS 32(DI)(BX*1), Y5
-	VMULPS  Y4, Y6, Y6
-	VMULPS  Y5, Y6, Y6
-	VMOVUPS Y6, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y6
-	VMOVUPS 64(DI)(BX*1), Y5
-	VMULPS  Y4, Y6, Y6
-	VMULPS  Y5, Y6, Y6
-	VMOVUPS Y6, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y6
-	VMOVUPS 96(DI)(BX*1), Y5
-	VMULPS  Y4, Y6, Y6
-	VMULPS  Y5, Y6, Y6
-	VMOVUPS Y6, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	SUBQ    $+32, SI
-	JGE     inwritemain
-
-inwritemaindone:
-	ADDQ $+32, SI
-	SUBQ $+8, SI
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPS (CX)(BX*1), Y6
-	VMOVUPS (DI)(BX*1), Y5
-	VMULPS  Y4, Y6, Y6
-	VMULPS  Y5, Y6, Y6
-	VMOVUPS Y6, (AX)(BX*1)
-	ADDQ    $+32, BX
-	SUBQ    $+8, SI
-	JGE     inwritesingle
-
-inwritesingledone:
-	ADDQ       $+8, SI
-	JZ         inwritedone
-	LEAQ       vecMaskf32avx2<>+32(SB), DX
-	SHLQ       $0x02, SI
-	SUBQ       SI, DX
-	VMOVUPS    (DX), Y5
-	VMASKMOVPS (CX)(BX*1), Y5, Y7
-	VMASKMOVPS (DI)(BX*1), Y5, Y6
-	VMULPS     Y4, Y7, Y7
-	VMULPS     Y6, Y7, Y7
-	VMASKMOVPS Y7, Y5, (AX)(BX*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
@@ -14997,6 +14288,273 @@ walked:
 	VPERMILPS  $0xb1, Y2, Y0
 	VADDPS     Y0, Y2, Y2
 	VMOVSS     X2, squares+84(FP)
+	VZEROUPPER
+	RET
+
+// func vecLayerNormNearBlockF32AVX2(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// Requires: AVX, FMA3
+TEXT ·vecLayerNormNearBlockF32AVX2(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         next+24(FP), DX
+	MOVQ         gamma+40(FP), DI
+	VBROADCASTSS scale+68(FP), Y6
+	MOVQ         beta+48(FP), R8
+	VBROADCASTSS mean+64(FP), Y5
+	VBROADCASTSS shift+72(FP), Y0
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y1
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y2
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y3
+	VMOVAPS      vecConstf32avx2<>+1664(SB), Y4
+	TESTQ        DX, DX
+	JZ           write
+	TESTQ        CX, CX
+	JZ           take
+	MOVQ         n+56(FP), SI
+	XORQ         BX, BX
+	SUBQ         $+32, SI
+	JLT          bothmaindone
+
+bothmain:
+	VMOVUPS     (DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     32(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     64(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     96(DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y2, Y2
+	VFMADD231PS Y7, Y7, Y4
+	VMOVUPS     (CX)(BX*1), Y8
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     (R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y8
+	VMOVUPS     32(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     32(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y8
+	VMOVUPS     64(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     64(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y8
+	VMOVUPS     96(DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     96(R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  bothsingledone
+
+bothsingle:
+	VMOVUPS     (DX)(BX*1), Y7
+	VSUBPS      Y0, Y7, Y7
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS Y7, Y7, Y3
+	VMOVUPS     (CX)(BX*1), Y8
+	VMOVUPS     (DI)(BX*1), Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMOVUPS     (R8)(BX*1), Y9
+	VFMADD213PS Y9, Y7, Y8
+	VMOVUPS     Y8, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, SI
+	JZ          bothdone
+	LEAQ        vecMaskf32avx2<>+32(SB), R9
+	SHLQ        $0x02, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y7
+	VMASKMOVPS  (DX)(BX*1), Y7, Y8
+	VBLENDVPS   Y7, Y8, Y0, Y8
+	VSUBPS      Y0, Y8, Y8
+	VADDPS      Y8, Y1, Y1
+	VFMADD231PS Y8, Y8, Y3
+	VMASKMOVPS  (CX)(BX*1), Y7, Y8
+	VMASKMOVPS  (DI)(BX*1), Y7, Y0
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  (R8)(BX*1), Y7, Y5
+	VFMADD213PS Y5, Y0, Y8
+	VMASKMOVPS  Y8, Y7, (AX)(BX*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  takemaindone
+
+takemain:
+	VMOVUPS     (DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     32(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	VMOVUPS     64(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	VMOVUPS     96(DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y2, Y2
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  takesingledone
+
+takesingle:
+	VMOVUPS     (DX)(BX*1), Y5
+	VSUBPS      Y0, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VFMADD231PS Y5, Y5, Y3
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+8, SI
+	JZ          takedone
+	LEAQ        vecMaskf32avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x02, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y5
+	VMASKMOVPS  (DX)(BX*1), Y5, Y6
+	VBLENDVPS   Y5, Y6, Y0, Y6
+	VSUBPS      Y0, Y6, Y6
+	VADDPS      Y6, Y1, Y1
+	VFMADD231PS Y6, Y6, Y3
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+32, SI
+	JLT  writemaindone
+
+writemain:
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, (AX)(BX*1)
+	VMOVUPS     32(CX)(BX*1), Y7
+	VMOVUPS     32(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     32(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 32(AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Y7
+	VMOVUPS     64(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     64(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 64(AX)(BX*1)
+	VMOVUPS     96(CX)(BX*1), Y7
+	VMOVUPS     96(DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     96(R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+32, SI
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+32, SI
+	SUBQ $+8, SI
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPS     (CX)(BX*1), Y7
+	VMOVUPS     (DI)(BX*1), Y0
+	VSUBPS      Y5, Y7, Y7
+	VMULPS      Y6, Y7, Y7
+	VMOVUPS     (R8)(BX*1), Y8
+	VFMADD213PS Y8, Y0, Y7
+	VMOVUPS     Y7, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+8, SI
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+8, SI
+	JZ          writedone
+	LEAQ        vecMaskf32avx2<>+32(SB), DX
+	SHLQ        $0x02, SI
+	SUBQ        SI, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPS  (CX)(BX*1), Y0, Y8
+	VMASKMOVPS  (DI)(BX*1), Y0, Y7
+	VSUBPS      Y5, Y8, Y8
+	VMULPS      Y6, Y8, Y8
+	VMASKMOVPS  (R8)(BX*1), Y0, Y5
+	VFMADD213PS Y5, Y7, Y8
+	VMASKMOVPS  Y8, Y0, (AX)(BX*1)
+
+writedone:
+walked:
+	VADDPS     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y0
+	VADDPS     Y0, Y1, Y1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y0
+	VADDPS     Y0, Y3, Y3
+	VMOVSS     X3, squares+84(FP)
 	VZEROUPPER
 	RET
 

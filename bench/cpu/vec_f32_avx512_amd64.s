@@ -11965,7 +11965,7 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -11984,18 +11984,16 @@ TEXT ·vecLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+192, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12143,14 +12141,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z11
 	VSUBPS      Z0, Z11, Z11
@@ -12165,11 +12163,11 @@ ntbothsingle:
 	VMOVNTPS    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R9
 	SHLQ        CL, R9
 	DECQ        R9
@@ -12188,16 +12186,16 @@ ntbothsingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12261,14 +12259,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z9
 	VSUBPS      Z0, Z9, Z9
@@ -12276,11 +12274,11 @@ nttakesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -12292,16 +12290,16 @@ nttakesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (DI)(SI*1), Z0
 	VSUBPS      Z9, Z11, Z11
@@ -12389,14 +12387,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (DI)(SI*1), Z0
 	VSUBPS      Z9, Z11, Z11
@@ -12406,11 +12404,11 @@ ntwritesingle:
 	VMOVNTPS    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -12423,241 +12421,7 @@ ntwritesingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPS     (BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VMOVUPS     64(BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VMOVUPS     128(BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z3, Z3
-	VFMADD231PS Z11, Z11, Z7
-	VMOVUPS     192(BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VMOVUPS     (DX)(SI*1), Z12
-	VMOVUPS     (DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R8)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, (AX)(SI*1)
-	VMOVUPS     64(DX)(SI*1), Z12
-	VMOVUPS     64(DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     64(R8)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, 64(AX)(SI*1)
-	VMOVUPS     128(DX)(SI*1), Z12
-	VMOVUPS     128(DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     128(R8)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, 128(AX)(SI*1)
-	VMOVUPS     192(DX)(SI*1), Z12
-	VMOVUPS     192(DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     192(R8)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPS     (BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VMOVUPS     (DX)(SI*1), Z12
-	VMOVUPS     (DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R8)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VMOVUPS.Z   (BX)(SI*1), K1, Z11
-	VBLENDMPS   Z11, Z0, K1, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VMOVUPS.Z   (DX)(SI*1), K1, Z11
-	VMOVUPS.Z   (DI)(SI*1), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R8)(SI*1), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VMOVUPS     Z11, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPS     (BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	VMOVUPS     64(BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VMOVUPS     128(BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z3, Z3
-	VFMADD231PS Z9, Z9, Z7
-	VMOVUPS     192(BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPS     (BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VMOVUPS.Z   (BX)(SI*1), K1, Z9
-	VBLENDMPS   Z9, Z0, K1, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPS     (DX)(SI*1), Z11
-	VMOVUPS     (DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R8)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, (AX)(SI*1)
-	VMOVUPS     64(DX)(SI*1), Z11
-	VMOVUPS     64(DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     64(R8)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, 64(AX)(SI*1)
-	VMOVUPS     128(DX)(SI*1), Z11
-	VMOVUPS     128(DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     128(R8)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, 128(AX)(SI*1)
-	VMOVUPS     192(DX)(SI*1), Z11
-	VMOVUPS     192(DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     192(R8)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPS     (DX)(SI*1), Z11
-	VMOVUPS     (DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R8)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VMOVUPS.Z   (DX)(SI*1), K1, Z11
-	VMOVUPS.Z   (DI)(SI*1), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R8)(SI*1), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VMOVUPS     Z11, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -12686,7 +12450,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecAddLayerNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -12707,18 +12471,16 @@ TEXT ·vecAddLayerNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+96, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12824,14 +12586,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+96, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+96, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z11
@@ -12851,11 +12613,11 @@ ntbothsingle:
 	VMOVNTPS    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R11
 	SHLQ        CL, R11
 	DECQ        R11
@@ -12879,16 +12641,16 @@ ntbothsingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -12940,14 +12702,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+96, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+96, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z9
@@ -12958,11 +12720,11 @@ nttakesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -12977,16 +12739,16 @@ nttakesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (R8)(SI*1), Z0
 	VADDPS      Z0, Z11, Z11
@@ -13044,14 +12806,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+96, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+96, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPS     (DX)(SI*1), Z11
 	VMOVUPS     (R8)(SI*1), Z0
 	VADDPS      Z0, Z11, Z11
@@ -13063,11 +12825,11 @@ ntwritesingle:
 	VMOVNTPS    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -13082,289 +12844,7 @@ ntwritesingledone:
 	VFMADD213PS Z9, Z0, Z11
 	VMOVUPS     Z11, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPS     (BX)(SI*1), Z11
-	VMOVUPS     (R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VMOVUPS     64(BX)(SI*1), Z11
-	VMOVUPS     64(R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VMOVUPS     128(BX)(SI*1), Z11
-	VMOVUPS     128(R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z3, Z3
-	VFMADD231PS Z11, Z11, Z7
-	VMOVUPS     192(BX)(SI*1), Z11
-	VMOVUPS     192(R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VMOVUPS     (DX)(SI*1), Z12
-	VMOVUPS     (R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     (DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R10)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, (AX)(SI*1)
-	VMOVUPS     64(DX)(SI*1), Z12
-	VMOVUPS     64(R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     64(DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     64(R10)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, 64(AX)(SI*1)
-	VMOVUPS     128(DX)(SI*1), Z12
-	VMOVUPS     128(R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     128(DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     128(R10)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, 128(AX)(SI*1)
-	VMOVUPS     192(DX)(SI*1), Z12
-	VMOVUPS     192(R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     192(DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     192(R10)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPS     (BX)(SI*1), Z11
-	VMOVUPS     (R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VMOVUPS     (DX)(SI*1), Z12
-	VMOVUPS     (R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     (DI)(SI*1), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R10)(SI*1), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VMOVUPS     Z12, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VMOVUPS.Z   (BX)(SI*1), K1, Z11
-	VMOVUPS.Z   (R9)(SI*1), K1, Z12
-	VADDPS      Z12, Z11, Z11
-	VBLENDMPS   Z11, Z0, K1, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VMOVUPS.Z   (DX)(SI*1), K1, Z11
-	VMOVUPS.Z   (R8)(SI*1), K1, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*1), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R10)(SI*1), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VMOVUPS     Z11, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPS     (BX)(SI*1), Z9
-	VMOVUPS     (R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	VMOVUPS     64(BX)(SI*1), Z9
-	VMOVUPS     64(R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VMOVUPS     128(BX)(SI*1), Z9
-	VMOVUPS     128(R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z3, Z3
-	VFMADD231PS Z9, Z9, Z7
-	VMOVUPS     192(BX)(SI*1), Z9
-	VMOVUPS     192(R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPS     (BX)(SI*1), Z9
-	VMOVUPS     (R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VMOVUPS.Z   (BX)(SI*1), K1, Z9
-	VMOVUPS.Z   (R9)(SI*1), K1, Z10
-	VADDPS      Z10, Z9, Z9
-	VBLENDMPS   Z9, Z0, K1, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPS     (DX)(SI*1), Z11
-	VMOVUPS     (R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     (DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R10)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, (AX)(SI*1)
-	VMOVUPS     64(DX)(SI*1), Z11
-	VMOVUPS     64(R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     64(DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     64(R10)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, 64(AX)(SI*1)
-	VMOVUPS     128(DX)(SI*1), Z11
-	VMOVUPS     128(R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     128(DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     128(R10)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, 128(AX)(SI*1)
-	VMOVUPS     192(DX)(SI*1), Z11
-	VMOVUPS     192(R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     192(DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     192(R10)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPS     (DX)(SI*1), Z11
-	VMOVUPS     (R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     (DI)(SI*1), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R10)(SI*1), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VMOVUPS     Z11, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VMOVUPS.Z   (DX)(SI*1), K1, Z11
-	VMOVUPS.Z   (R8)(SI*1), K1, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*1), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R10)(SI*1), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VMOVUPS     Z11, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -13393,7 +12873,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecRMSNormBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512F, MMX+, SSE2
 TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -13409,18 +12889,16 @@ TEXT ·vecRMSNormBlockF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
 	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+192, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -13520,14 +12998,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z9
 	VFMADD231PS Z9, Z9, Z4
@@ -13538,11 +13016,11 @@ ntbothsingle:
 	VMOVNTPS    Z10, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R8
 	SHLQ        CL, R8
 	DECQ        R8
@@ -13556,16 +13034,16 @@ ntbothsingledone:
 	VMULPS      Z9, Z10, Z10
 	VMOVUPS     Z10, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -13605,24 +13083,24 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+192, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPS     (BX)(SI*1), Z8
 	VFMADD231PS Z8, Z8, Z4
 	ADDQ        $+64, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -13631,16 +13109,16 @@ nttakesingledone:
 	VMOVUPS.Z   (BX)(SI*1), K1, Z8
 	VFMADD231PS Z8, Z8, Z4
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPS  (DX)(SI*1), Z10
 	VMOVUPS  (DI)(SI*1), Z9
 	VMULPS   Z8, Z10, Z10
@@ -13704,14 +13182,14 @@ ntwritemain:
 	LFENCE
 	ADDQ     $+768, SI
 	SUBQ     $+192, CX
-	JGE      ntwritemain
+	JGE      writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPS  (DX)(SI*1), Z10
 	VMOVUPS  (DI)(SI*1), Z9
 	VMULPS   Z8, Z10, Z10
@@ -13719,11 +13197,11 @@ ntwritesingle:
 	VMOVNTPS Z10, (AX)(SI*1)
 	ADDQ     $+64, SI
 	SUBQ     $+16, CX
-	JGE      ntwritesingle
+	JGE      writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ      $+16, CX
-	JZ        ntwritedone
+	JZ        writedone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -13734,191 +13212,7 @@ ntwritesingledone:
 	VMULPS    Z9, Z10, Z10
 	VMOVUPS   Z10, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPS     (BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z4
-	VMOVUPS     64(BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z5
-	VMOVUPS     128(BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z6
-	VMOVUPS     192(BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z7
-	VMOVUPS     (DX)(SI*1), Z10
-	VMOVUPS     (DI)(SI*1), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VMOVUPS     Z10, (AX)(SI*1)
-	VMOVUPS     64(DX)(SI*1), Z10
-	VMOVUPS     64(DI)(SI*1), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VMOVUPS     Z10, 64(AX)(SI*1)
-	VMOVUPS     128(DX)(SI*1), Z10
-	VMOVUPS     128(DI)(SI*1), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VMOVUPS     Z10, 128(AX)(SI*1)
-	VMOVUPS     192(DX)(SI*1), Z10
-	VMOVUPS     192(DI)(SI*1), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VMOVUPS     Z10, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPS     (BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z4
-	VMOVUPS     (DX)(SI*1), Z10
-	VMOVUPS     (DI)(SI*1), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VMOVUPS     Z10, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R8
-	SHLQ        CL, R8
-	DECQ        R8
-	KMOVW       R8, K1
-	VMOVUPS.Z   (BX)(SI*1), K1, Z9
-	VFMADD231PS Z9, Z9, Z4
-	VMOVUPS.Z   (DX)(SI*1), K1, Z10
-	VMOVUPS.Z   (DI)(SI*1), K1, Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VMOVUPS     Z10, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPS     (BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z4
-	VMOVUPS     64(BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z5
-	VMOVUPS     128(BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z6
-	VMOVUPS     192(BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z7
-	ADDQ        $+256, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPS     (BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z4
-	ADDQ        $+64, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VMOVUPS.Z   (BX)(SI*1), K1, Z8
-	VFMADD231PS Z8, Z8, Z4
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPS (DX)(SI*1), Z10
-	VMOVUPS (DI)(SI*1), Z9
-	VMULPS  Z8, Z10, Z10
-	VMULPS  Z9, Z10, Z10
-	VMOVUPS Z10, (AX)(SI*1)
-	VMOVUPS 64(DX)(SI*1), Z10
-	VMOVUPS 64(DI)(SI*1), Z9
-	VMULPS  Z8, Z10, Z10
-	VMULPS  Z9, Z10, Z10
-	VMOVUPS Z10, 64(AX)(SI*1)
-	VMOVUPS 128(DX)(SI*1), Z10
-	VMOVUPS 128(DI)(SI*1), Z9
-	VMULPS  Z8, Z10, Z10
-	VMULPS  Z9, Z10, Z10
-	VMOVUPS Z10, 128(AX)(SI*1)
-	VMOVUPS 192(DX)(SI*1), Z10
-	VMOVUPS 192(DI)(SI*1), Z9
-	VMULPS  Z8, Z10, Z10
-	VMULPS  Z9, Z10, Z10
-	VMOVUPS Z10, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	SUBQ    $+64, CX
-	JGE     inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPS (DX)(SI*1), Z10
-	VMOVUPS (DI)(SI*1), Z9
-	VMULPS  Z8, Z10, Z10
-	VMULPS  Z9, Z10, Z10
-	VMOVUPS Z10, (AX)(SI*1)
-	ADDQ    $+64, SI
-	SUBQ    $+16, CX
-	JGE     inwritesingle
-
-inwritesingledone:
-	ADDQ      $+16, CX
-	JZ        inwritedone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPS.Z (DX)(SI*1), K1, Z10
-	VMOVUPS.Z (DI)(SI*1), K1, Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VMOVUPS   Z10, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z2, Z0, Z0
 	VADDPS     Z3, Z1, Z1
@@ -13944,6 +13238,284 @@ walked:
 	VPERMILPS  $0xb1, Z4, Z0
 	VADDPS     Z0, Z4, Z4
 	VMOVSS     X4, squares+84(FP)
+	VZEROUPPER
+	RET
+
+// func vecLayerNormNearBlockF32AVX512(dst *float32, src *float32, y *float32, next *float32, nextY *float32, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
+// Requires: AVX, AVX512F
+TEXT ·vecLayerNormNearBlockF32AVX512(SB), NOSPLIT, $0-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         next+24(FP), BX
+	MOVQ         gamma+40(FP), DI
+	VBROADCASTSS scale+68(FP), Z10
+	MOVQ         beta+48(FP), R8
+	VBROADCASTSS mean+64(FP), Z9
+	VBROADCASTSS shift+72(FP), Z0
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z1
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z2
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z3
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z4
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z5
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z6
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z7
+	VBROADCASTSS vecConstf32avx512<>+356(SB), Z8
+	TESTQ        BX, BX
+	JZ           write
+	TESTQ        DX, DX
+	JZ           take
+	MOVQ         n+56(FP), CX
+	XORQ         SI, SI
+	SUBQ         $+64, CX
+	JLT          bothmaindone
+
+bothmain:
+	VMOVUPS     (BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     64(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z2, Z2
+	VFMADD231PS Z11, Z11, Z6
+	VMOVUPS     128(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z3, Z3
+	VFMADD231PS Z11, Z11, Z7
+	VMOVUPS     192(BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z4, Z4
+	VFMADD231PS Z11, Z11, Z8
+	VMOVUPS     (DX)(SI*1), Z12
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     (R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z12
+	VMOVUPS     64(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     64(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z12
+	VMOVUPS     128(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     128(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z12
+	VMOVUPS     192(DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     192(R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  bothsingledone
+
+bothsingle:
+	VMOVUPS     (BX)(SI*1), Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS     (DX)(SI*1), Z12
+	VMOVUPS     (DI)(SI*1), Z11
+	VSUBPS      Z9, Z12, Z12
+	VMULPS      Z10, Z12, Z12
+	VMOVUPS     (R8)(SI*1), Z13
+	VFMADD213PS Z13, Z11, Z12
+	VMOVUPS     Z12, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+16, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z11
+	VBLENDMPS   Z11, Z0, K1, Z11
+	VSUBPS      Z0, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VFMADD231PS Z11, Z11, Z5
+	VMOVUPS.Z   (DX)(SI*1), K1, Z11
+	VMOVUPS.Z   (DI)(SI*1), K1, Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z0, Z11
+	VMOVUPS     Z11, K1, (AX)(SI*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  takemaindone
+
+takemain:
+	VMOVUPS     (BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	VMOVUPS     64(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z2, Z2
+	VFMADD231PS Z9, Z9, Z6
+	VMOVUPS     128(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z3, Z3
+	VFMADD231PS Z9, Z9, Z7
+	VMOVUPS     192(BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z4, Z4
+	VFMADD231PS Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  takesingledone
+
+takesingle:
+	VMOVUPS     (BX)(SI*1), Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+16, CX
+	JZ          takedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPS.Z   (BX)(SI*1), K1, Z9
+	VBLENDMPS   Z9, Z0, K1, Z9
+	VSUBPS      Z0, Z9, Z9
+	VADDPS      Z9, Z1, Z1
+	VFMADD231PS Z9, Z9, Z5
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+64, CX
+	JLT  writemaindone
+
+writemain:
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, (AX)(SI*1)
+	VMOVUPS     64(DX)(SI*1), Z11
+	VMOVUPS     64(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     64(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 64(AX)(SI*1)
+	VMOVUPS     128(DX)(SI*1), Z11
+	VMOVUPS     128(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     128(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 128(AX)(SI*1)
+	VMOVUPS     192(DX)(SI*1), Z11
+	VMOVUPS     192(DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     192(R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+64, CX
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+64, CX
+	SUBQ $+16, CX
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPS     (DX)(SI*1), Z11
+	VMOVUPS     (DI)(SI*1), Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD213PS Z12, Z0, Z11
+	VMOVUPS     Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+16, CX
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+16, CX
+	JZ          writedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (DX)(SI*1), K1, Z11
+	VMOVUPS.Z   (DI)(SI*1), K1, Z0
+	VSUBPS      Z9, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	VMOVUPS.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PS Z9, Z0, Z11
+	VMOVUPS     Z11, K1, (AX)(SI*1)
+
+writedone:
+walked:
+	VADDPS     Z3, Z1, Z1
+	VADDPS     Z4, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VADDPS     Z0, Z1, Z1
+	VMOVSS     X1, sum+80(FP)
+	VADDPS     Z7, Z5, Z5
+	VADDPS     Z8, Z6, Z6
+	VADDPS     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0x4e, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VPERMILPS  $0xb1, Z5, Z0
+	VADDPS     Z0, Z5, Z5
+	VMOVSS     X5, squares+84(FP)
 	VZEROUPPER
 	RET
 

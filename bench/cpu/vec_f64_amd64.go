@@ -267,6 +267,12 @@ func vecLayerNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n 
 func vecAddLayerNormBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape
+func vecLayerNormNearBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
+
+//go:noescape
+func vecLayerNormNearBlockF64AVX2(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
+
+//go:noescape
 func vecRMSNormBlockF64AVX512(dst, src, y, next, nextY, gamma, beta *float64, n int, mean, scale, shift float64) (sum, squares float64)
 
 //go:noescape

@@ -12748,9 +12748,9 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
+// func vecLayerNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
 // Requires: AVX, FMA3, MMX+, SSE2
-TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-112
+TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         next+24(FP), DX
@@ -12763,18 +12763,16 @@ TEXT ·vecLayerNormBlockF64AVX2(SB), NOSPLIT, $0-112
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
-	CMPB         nt+88(FP), $0x00
-	JE           cached
 	TESTQ        DX, DX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        CX, CX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+96, SI
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13054,14 +13052,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+96, SI
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+96, SI
 	SUBQ $+4, SI
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y7
 	VSUBPD      Y0, Y7, Y7
@@ -13076,11 +13074,11 @@ ntbothsingle:
 	VMOVNTPD    Y8, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+4, SI
-	JZ          ntbothdone
+	JZ          bothdone
 	LEAQ        vecMaskf64avx2<>+32(SB), R9
 	SHLQ        $0x03, SI
 	SUBQ        SI, R9
@@ -13099,16 +13097,16 @@ ntbothsingledone:
 	VFMADD213PD Y5, Y0, Y8
 	VMASKMOVPD  Y8, Y7, (AX)(BX*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13220,14 +13218,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+96, SI
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+96, SI
 	SUBQ $+4, SI
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y5
 	VSUBPD      Y0, Y5, Y5
@@ -13235,11 +13233,11 @@ nttakesingle:
 	VFMADD231PD Y5, Y5, Y3
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+4, SI
-	JZ          nttakedone
+	JZ          takedone
 	LEAQ        vecMaskf64avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x03, CX
@@ -13252,16 +13250,16 @@ nttakesingledone:
 	VADDPD      Y6, Y1, Y1
 	VFMADD231PD Y6, Y6, Y3
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPD     (CX)(BX*1), Y7
 	VMOVUPD     (DI)(BX*1), Y0
 	VSUBPD      Y5, Y7, Y7
@@ -13433,14 +13431,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+96, SI
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+96, SI
 	SUBQ $+4, SI
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPD     (CX)(BX*1), Y7
 	VMOVUPD     (DI)(BX*1), Y0
 	VSUBPD      Y5, Y7, Y7
@@ -13450,11 +13448,11 @@ ntwritesingle:
 	VMOVNTPD    Y7, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+4, SI
-	JZ          ntwritedone
+	JZ          writedone
 	LEAQ        vecMaskf64avx2<>+32(SB), DX
 	SHLQ        $0x03, SI
 	SUBQ        SI, DX
@@ -13467,261 +13465,26 @@ ntwritesingledone:
 	VFMADD213PD Y5, Y7, Y8
 	VMASKMOVPD  Y8, Y0, (AX)(BX*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ DX, DX
-	JZ    inwrite
-	TESTQ CX, CX
-	JZ    intake
-	MOVQ  n+56(FP), SI
-	XORQ  BX, BX
-	SUBQ  $+16, SI
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPD     (DX)(BX*1), Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y1, Y1
-	VFMADD231PD Y7, Y7, Y3
-	VMOVUPD     32(DX)(BX*1), Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y2, Y2
-	VFMADD231PD Y7, Y7, Y4
-	VMOVUPD     64(DX)(BX*1), Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y1, Y1
-	VFMADD231PD Y7, Y7, Y3
-	VMOVUPD     96(DX)(BX*1), Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y2, Y2
-	VFMADD231PD Y7, Y7, Y4
-	VMOVUPD     (CX)(BX*1), Y8
-	VMOVUPD     (DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     (R8)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, (AX)(BX*1)
-	VMOVUPD     32(CX)(BX*1), Y8
-	VMOVUPD     32(DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     32(R8)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, 32(AX)(BX*1)
-	VMOVUPD     64(CX)(BX*1), Y8
-	VMOVUPD     64(DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     64(R8)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, 64(AX)(BX*1)
-	VMOVUPD     96(CX)(BX*1), Y8
-	VMOVUPD     96(DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     96(R8)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPD     (DX)(BX*1), Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y1, Y1
-	VFMADD231PD Y7, Y7, Y3
-	VMOVUPD     (CX)(BX*1), Y8
-	VMOVUPD     (DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     (R8)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+4, SI
-	JZ          inbothdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R9
-	SHLQ        $0x03, SI
-	SUBQ        SI, R9
-	VMOVUPS     (R9), Y7
-	VMASKMOVPD  (DX)(BX*1), Y7, Y8
-	VBLENDVPD   Y7, Y8, Y0, Y8
-	VSUBPD      Y0, Y8, Y8
-	VADDPD      Y8, Y1, Y1
-	VFMADD231PD Y8, Y8, Y3
-	VMASKMOVPD  (CX)(BX*1), Y7, Y8
-	VMASKMOVPD  (DI)(BX*1), Y7, Y0
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMASKMOVPD  (R8)(BX*1), Y7, Y5
-	VFMADD213PD Y5, Y0, Y8
-	VMASKMOVPD  Y8, Y7, (AX)(BX*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+16, SI
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPD     (DX)(BX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     32(DX)(BX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y2, Y2
-	VFMADD231PD Y5, Y5, Y4
-	VMOVUPD     64(DX)(BX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     96(DX)(BX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y2, Y2
-	VFMADD231PD Y5, Y5, Y4
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPD     (DX)(BX*1), Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VFMADD231PD Y5, Y5, Y3
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+4, SI
-	JZ          intakedone
-	LEAQ        vecMaskf64avx2<>+32(SB), AX
-	MOVQ        SI, CX
-	SHLQ        $0x03, CX
-	SUBQ        CX, AX
-	VMOVUPS     (AX), Y5
-	VMASKMOVPD  (DX)(BX*1), Y5, Y6
-	VBLENDVPD   Y5, Y6, Y0, Y6
-	VSUBPD      Y0, Y6, Y6
-	VADDPD      Y6, Y1, Y1
-	VFMADD231PD Y6, Y6, Y3
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+16, SI
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPD     (CX)(BX*1), Y7
-	VMOVUPD     (DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     (R8)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, (AX)(BX*1)
-	VMOVUPD     32(CX)(BX*1), Y7
-	VMOVUPD     32(DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     32(R8)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, 32(AX)(BX*1)
-	VMOVUPD     64(CX)(BX*1), Y7
-	VMOVUPD     64(DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     64(R8)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, 64(AX)(BX*1)
-	VMOVUPD     96(CX)(BX*1), Y7
-	VMOVUPD     96(DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     96(R8)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPD     (CX)(BX*1), Y7
-	VMOVUPD     (DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     (R8)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+4, SI
-	JZ          inwritedone
-	LEAQ        vecMaskf64avx2<>+32(SB), DX
-	SHLQ        $0x03, SI
-	SUBQ        SI, DX
-	VMOVUPS     (DX), Y0
-	VMASKMOVPD  (CX)(BX*1), Y0, Y8
-	VMASKMOVPD  (DI)(BX*1), Y0, Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMASKMOVPD  (R8)(BX*1), Y0, Y5
-	VFMADD213PD Y5, Y7, Y8
-	VMASKMOVPD  Y8, Y0, (AX)(BX*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPD     Y2, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y0
 	VADDPD     Y0, Y1, Y1
 	VPERMILPD  $0x55, Y1, Y0
 	VADDPD     Y0, Y1, Y1
-	VMOVSD     X1, sum+96(FP)
+	VMOVSD     X1, sum+88(FP)
 	VADDPD     Y4, Y3, Y3
 	VPERM2F128 $0x01, Y3, Y3, Y0
 	VADDPD     Y0, Y3, Y3
 	VPERMILPD  $0x55, Y3, Y0
 	VADDPD     Y0, Y3, Y3
-	VMOVSD     X3, squares+104(FP)
+	VMOVSD     X3, squares+96(FP)
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
+// func vecAddLayerNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
 // Requires: AVX, FMA3, MMX+, SSE2
-TEXT ·vecAddLayerNormBlockF64AVX2(SB), NOSPLIT, $0-112
+TEXT ·vecAddLayerNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         next+24(FP), DX
@@ -13736,18 +13499,16 @@ TEXT ·vecAddLayerNormBlockF64AVX2(SB), NOSPLIT, $0-112
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
-	CMPB         nt+88(FP), $0x00
-	JE           cached
 	TESTQ        DX, DX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        CX, CX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+48, SI
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -13943,14 +13704,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+48, SI
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+48, SI
 	SUBQ $+4, SI
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7168(R9)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y7
@@ -13970,11 +13731,11 @@ ntbothsingle:
 	VMOVNTPD    Y8, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+4, SI
-	JZ          ntbothdone
+	JZ          bothdone
 	LEAQ        vecMaskf64avx2<>+32(SB), R11
 	SHLQ        $0x03, SI
 	SUBQ        SI, R11
@@ -13998,16 +13759,16 @@ ntbothsingledone:
 	VFMADD213PD Y5, Y0, Y8
 	VMASKMOVPD  Y8, Y7, (AX)(BX*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+48, SI
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -14095,14 +13856,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+48, SI
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+48, SI
 	SUBQ $+4, SI
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7168(R9)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y5
@@ -14113,11 +13874,11 @@ nttakesingle:
 	VFMADD231PD Y5, Y5, Y3
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+4, SI
-	JZ          nttakedone
+	JZ          takedone
 	LEAQ        vecMaskf64avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x03, CX
@@ -14133,16 +13894,16 @@ nttakesingledone:
 	VADDPD      Y6, Y1, Y1
 	VFMADD231PD Y6, Y6, Y3
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+48, SI
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPD     (CX)(BX*1), Y7
 	VMOVUPD     (R8)(BX*1), Y0
 	VADDPD      Y0, Y7, Y7
@@ -14254,14 +14015,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+384, BX
 	SUBQ        $+48, SI
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+48, SI
 	SUBQ $+4, SI
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPD     (CX)(BX*1), Y7
 	VMOVUPD     (R8)(BX*1), Y0
 	VADDPD      Y0, Y7, Y7
@@ -14273,11 +14034,11 @@ ntwritesingle:
 	VMOVNTPD    Y7, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+4, SI
-	JZ          ntwritedone
+	JZ          writedone
 	LEAQ        vecMaskf64avx2<>+32(SB), DX
 	SHLQ        $0x03, SI
 	SUBQ        SI, DX
@@ -14292,309 +14053,26 @@ ntwritesingledone:
 	VFMADD213PD Y5, Y7, Y8
 	VMASKMOVPD  Y8, Y0, (AX)(BX*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ DX, DX
-	JZ    inwrite
-	TESTQ CX, CX
-	JZ    intake
-	MOVQ  n+56(FP), SI
-	XORQ  BX, BX
-	SUBQ  $+16, SI
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPD     (DX)(BX*1), Y7
-	VMOVUPD     (R9)(BX*1), Y8
-	VADDPD      Y8, Y7, Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y1, Y1
-	VFMADD231PD Y7, Y7, Y3
-	VMOVUPD     32(DX)(BX*1), Y7
-	VMOVUPD     32(R9)(BX*1), Y8
-	VADDPD      Y8, Y7, Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y2, Y2
-	VFMADD231PD Y7, Y7, Y4
-	VMOVUPD     64(DX)(BX*1), Y7
-	VMOVUPD     64(R9)(BX*1), Y8
-	VADDPD      Y8, Y7, Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y1, Y1
-	VFMADD231PD Y7, Y7, Y3
-	VMOVUPD     96(DX)(BX*1), Y7
-	VMOVUPD     96(R9)(BX*1), Y8
-	VADDPD      Y8, Y7, Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y2, Y2
-	VFMADD231PD Y7, Y7, Y4
-	VMOVUPD     (CX)(BX*1), Y8
-	VMOVUPD     (R8)(BX*1), Y7
-	VADDPD      Y7, Y8, Y8
-	VMOVUPD     (DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     (R10)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, (AX)(BX*1)
-	VMOVUPD     32(CX)(BX*1), Y8
-	VMOVUPD     32(R8)(BX*1), Y7
-	VADDPD      Y7, Y8, Y8
-	VMOVUPD     32(DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     32(R10)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, 32(AX)(BX*1)
-	VMOVUPD     64(CX)(BX*1), Y8
-	VMOVUPD     64(R8)(BX*1), Y7
-	VADDPD      Y7, Y8, Y8
-	VMOVUPD     64(DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     64(R10)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, 64(AX)(BX*1)
-	VMOVUPD     96(CX)(BX*1), Y8
-	VMOVUPD     96(R8)(BX*1), Y7
-	VADDPD      Y7, Y8, Y8
-	VMOVUPD     96(DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     96(R10)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPD     (DX)(BX*1), Y7
-	VMOVUPD     (R9)(BX*1), Y8
-	VADDPD      Y8, Y7, Y7
-	VSUBPD      Y0, Y7, Y7
-	VADDPD      Y7, Y1, Y1
-	VFMADD231PD Y7, Y7, Y3
-	VMOVUPD     (CX)(BX*1), Y8
-	VMOVUPD     (R8)(BX*1), Y7
-	VADDPD      Y7, Y8, Y8
-	VMOVUPD     (DI)(BX*1), Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMOVUPD     (R10)(BX*1), Y9
-	VFMADD213PD Y9, Y7, Y8
-	VMOVUPD     Y8, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+4, SI
-	JZ          inbothdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R11
-	SHLQ        $0x03, SI
-	SUBQ        SI, R11
-	VMOVUPS     (R11), Y7
-	VMASKMOVPD  (DX)(BX*1), Y7, Y8
-	VMASKMOVPD  (R9)(BX*1), Y7, Y9
-	VADDPD      Y9, Y8, Y8
-	VBLENDVPD   Y7, Y8, Y0, Y8
-	VSUBPD      Y0, Y8, Y8
-	VADDPD      Y8, Y1, Y1
-	VFMADD231PD Y8, Y8, Y3
-	VMASKMOVPD  (CX)(BX*1), Y7, Y8
-	VMASKMOVPD  (R8)(BX*1), Y7, Y0
-	VADDPD      Y0, Y8, Y8
-	VMASKMOVPD  (DI)(BX*1), Y7, Y0
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMASKMOVPD  (R10)(BX*1), Y7, Y5
-	VFMADD213PD Y5, Y0, Y8
-	VMASKMOVPD  Y8, Y7, (AX)(BX*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+16, SI
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPD     (DX)(BX*1), Y5
-	VMOVUPD     (R9)(BX*1), Y6
-	VADDPD      Y6, Y5, Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     32(DX)(BX*1), Y5
-	VMOVUPD     32(R9)(BX*1), Y6
-	VADDPD      Y6, Y5, Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y2, Y2
-	VFMADD231PD Y5, Y5, Y4
-	VMOVUPD     64(DX)(BX*1), Y5
-	VMOVUPD     64(R9)(BX*1), Y6
-	VADDPD      Y6, Y5, Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     96(DX)(BX*1), Y5
-	VMOVUPD     96(R9)(BX*1), Y6
-	VADDPD      Y6, Y5, Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y2, Y2
-	VFMADD231PD Y5, Y5, Y4
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPD     (DX)(BX*1), Y5
-	VMOVUPD     (R9)(BX*1), Y6
-	VADDPD      Y6, Y5, Y5
-	VSUBPD      Y0, Y5, Y5
-	VADDPD      Y5, Y1, Y1
-	VFMADD231PD Y5, Y5, Y3
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+4, SI
-	JZ          intakedone
-	LEAQ        vecMaskf64avx2<>+32(SB), AX
-	MOVQ        SI, CX
-	SHLQ        $0x03, CX
-	SUBQ        CX, AX
-	VMOVUPS     (AX), Y5
-	VMASKMOVPD  (DX)(BX*1), Y5, Y6
-	VMASKMOVPD  (R9)(BX*1), Y5, Y7
-	VADDPD      Y7, Y6, Y6
-	VBLENDVPD   Y5, Y6, Y0, Y6
-	VSUBPD      Y0, Y6, Y6
-	VADDPD      Y6, Y1, Y1
-	VFMADD231PD Y6, Y6, Y3
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+16, SI
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPD     (CX)(BX*1), Y7
-	VMOVUPD     (R8)(BX*1), Y0
-	VADDPD      Y0, Y7, Y7
-	VMOVUPD     (DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     (R10)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, (AX)(BX*1)
-	VMOVUPD     32(CX)(BX*1), Y7
-	VMOVUPD     32(R8)(BX*1), Y0
-	VADDPD      Y0, Y7, Y7
-	VMOVUPD     32(DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     32(R10)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, 32(AX)(BX*1)
-	VMOVUPD     64(CX)(BX*1), Y7
-	VMOVUPD     64(R8)(BX*1), Y0
-	VADDPD      Y0, Y7, Y7
-	VMOVUPD     64(DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     64(R10)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, 64(AX)(BX*1)
-	VMOVUPD     96(CX)(BX*1), Y7
-	VMOVUPD     96(R8)(BX*1), Y0
-	VADDPD      Y0, Y7, Y7
-	VMOVUPD     96(DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     96(R10)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPD     (CX)(BX*1), Y7
-	VMOVUPD     (R8)(BX*1), Y0
-	VADDPD      Y0, Y7, Y7
-	VMOVUPD     (DI)(BX*1), Y0
-	VSUBPD      Y5, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMOVUPD     (R10)(BX*1), Y8
-	VFMADD213PD Y8, Y0, Y7
-	VMOVUPD     Y7, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+4, SI
-	JZ          inwritedone
-	LEAQ        vecMaskf64avx2<>+32(SB), DX
-	SHLQ        $0x03, SI
-	SUBQ        SI, DX
-	VMOVUPS     (DX), Y0
-	VMASKMOVPD  (CX)(BX*1), Y0, Y8
-	VMASKMOVPD  (R8)(BX*1), Y0, Y7
-	VADDPD      Y7, Y8, Y8
-	VMASKMOVPD  (DI)(BX*1), Y0, Y7
-	VSUBPD      Y5, Y8, Y8
-	VMULPD      Y6, Y8, Y8
-	VMASKMOVPD  (R10)(BX*1), Y0, Y5
-	VFMADD213PD Y5, Y7, Y8
-	VMASKMOVPD  Y8, Y0, (AX)(BX*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPD     Y2, Y1, Y1
 	VPERM2F128 $0x01, Y1, Y1, Y0
 	VADDPD     Y0, Y1, Y1
 	VPERMILPD  $0x55, Y1, Y0
 	VADDPD     Y0, Y1, Y1
-	VMOVSD     X1, sum+96(FP)
+	VMOVSD     X1, sum+88(FP)
 	VADDPD     Y4, Y3, Y3
 	VPERM2F128 $0x01, Y3, Y3, Y0
 	VADDPD     Y0, Y3, Y3
 	VPERMILPD  $0x55, Y3, Y0
 	VADDPD     Y0, Y3, Y3
-	VMOVSD     X3, squares+104(FP)
+	VMOVSD     X3, squares+96(FP)
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
+// func vecRMSNormBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
 // Requires: AVX, FMA3, MMX+, SSE2
-TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-112
+TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         next+24(FP), DX
@@ -14604,18 +14082,16 @@ TEXT ·vecRMSNormBlockF64AVX2(SB), NOSPLIT, $0-112
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
 	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
-	CMPB         nt+88(FP), $0x00
-	JE           cached
 	TESTQ        DX, DX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        CX, CX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), SI
 	XORQ         BX, BX
 	SUBQ         $+96, SI
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -14799,14 +14275,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+96, SI
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+96, SI
 	SUBQ $+4, SI
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y5
 	VFMADD231PD Y5, Y5, Y2
@@ -14817,11 +14293,11 @@ ntbothsingle:
 	VMOVNTPD    Y6, (AX)(BX*1)
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+4, SI
-	JZ          ntbothdone
+	JZ          bothdone
 	LEAQ        vecMaskf64avx2<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -14835,16 +14311,16 @@ ntbothsingledone:
 	VMULPD      Y6, Y7, Y7
 	VMASKMOVPD  Y7, Y5, (AX)(BX*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(DX)(BX*1)
 	PREFETCHT1  7232(DX)(BX*1)
 	PREFETCHT1  7296(DX)(BX*1)
@@ -14908,24 +14384,24 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, BX
 	SUBQ        $+96, SI
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+96, SI
 	SUBQ $+4, SI
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(DX)(BX*1)
 	VMOVUPD     (DX)(BX*1), Y4
 	VFMADD231PD Y4, Y4, Y2
 	ADDQ        $+32, BX
 	SUBQ        $+4, SI
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+4, SI
-	JZ          nttakedone
+	JZ          takedone
 	LEAQ        vecMaskf64avx2<>+32(SB), AX
 	MOVQ        SI, CX
 	SHLQ        $0x03, CX
@@ -14935,16 +14411,16 @@ nttakesingledone:
 	VMASKMOVPD  (DX)(BX*1), Y4, Y4
 	VFMADD231PD Y4, Y4, Y2
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), SI
 	XORQ BX, BX
 	SUBQ $+96, SI
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPD  (CX)(BX*1), Y6
 	VMOVUPD  (DI)(BX*1), Y5
 	VMULPD   Y4, Y6, Y6
@@ -15068,14 +14544,14 @@ ntwritemain:
 	LFENCE
 	ADDQ     $+768, BX
 	SUBQ     $+96, SI
-	JGE      ntwritemain
+	JGE      writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+96, SI
 	SUBQ $+4, SI
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPD  (CX)(BX*1), Y6
 	VMOVUPD  (DI)(BX*1), Y5
 	VMULPD   Y4, Y6, Y6
@@ -15083,11 +14559,11 @@ ntwritesingle:
 	VMOVNTPD Y6, (AX)(BX*1)
 	ADDQ     $+32, BX
 	SUBQ     $+4, SI
-	JGE      ntwritesingle
+	JGE      writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ       $+4, SI
-	JZ         ntwritedone
+	JZ         writedone
 	LEAQ       vecMaskf64avx2<>+32(SB), DX
 	SHLQ       $0x03, SI
 	SUBQ       SI, DX
@@ -15098,205 +14574,283 @@ ntwritesingledone:
 	VMULPD     Y6, Y7, Y7
 	VMASKMOVPD Y7, Y5, (AX)(BX*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ DX, DX
-	JZ    inwrite
-	TESTQ CX, CX
-	JZ    intake
-	MOVQ  n+56(FP), SI
-	XORQ  BX, BX
-	SUBQ  $+16, SI
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPD     (DX)(BX*1), Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPD     32(DX)(BX*1), Y5
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     64(DX)(BX*1), Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPD     96(DX)(BX*1), Y5
-	VFMADD231PD Y5, Y5, Y3
-	VMOVUPD     (CX)(BX*1), Y6
-	VMOVUPD     (DI)(BX*1), Y5
-	VMULPD      Y4, Y6, Y6
-	VMULPD      Y5, Y6, Y6
-	VMOVUPD     Y6, (AX)(BX*1)
-	VMOVUPD     32(CX)(BX*1), Y6
-	VMOVUPD     32(DI)(BX*1), Y5
-	VMULPD      Y4, Y6, Y6
-	VMULPD      Y5, Y6, Y6
-	VMOVUPD     Y6, 32(AX)(BX*1)
-	VMOVUPD     64(CX)(BX*1), Y6
-	VMOVUPD     64(DI)(BX*1), Y5
-	VMULPD      Y4, Y6, Y6
-	VMULPD      Y5, Y6, Y6
-	VMOVUPD     Y6, 64(AX)(BX*1)
-	VMOVUPD     96(CX)(BX*1), Y6
-	VMOVUPD     96(DI)(BX*1), Y5
-	VMULPD      Y4, Y6, Y6
-	VMULPD      Y5, Y6, Y6
-	VMOVUPD     Y6, 96(AX)(BX*1)
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPD     (DX)(BX*1), Y5
-	VFMADD231PD Y5, Y5, Y2
-	VMOVUPD     (CX)(BX*1), Y6
-	VMOVUPD     (DI)(BX*1), Y5
-	VMULPD      Y4, Y6, Y6
-	VMULPD      Y5, Y6, Y6
-	VMOVUPD     Y6, (AX)(BX*1)
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+4, SI
-	JZ          inbothdone
-	LEAQ        vecMaskf64avx2<>+32(SB), R8
-	SHLQ        $0x03, SI
-	SUBQ        SI, R8
-	VMOVUPS     (R8), Y5
-	VMASKMOVPD  (DX)(BX*1), Y5, Y6
-	VFMADD231PD Y6, Y6, Y2
-	VMASKMOVPD  (CX)(BX*1), Y5, Y7
-	VMASKMOVPD  (DI)(BX*1), Y5, Y6
-	VMULPD      Y4, Y7, Y7
-	VMULPD      Y6, Y7, Y7
-	VMASKMOVPD  Y7, Y5, (AX)(BX*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+16, SI
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPD     (DX)(BX*1), Y4
-	VFMADD231PD Y4, Y4, Y2
-	VMOVUPD     32(DX)(BX*1), Y4
-	VFMADD231PD Y4, Y4, Y3
-	VMOVUPD     64(DX)(BX*1), Y4
-	VFMADD231PD Y4, Y4, Y2
-	VMOVUPD     96(DX)(BX*1), Y4
-	VFMADD231PD Y4, Y4, Y3
-	ADDQ        $+128, BX
-	SUBQ        $+16, SI
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPD     (DX)(BX*1), Y4
-	VFMADD231PD Y4, Y4, Y2
-	ADDQ        $+32, BX
-	SUBQ        $+4, SI
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+4, SI
-	JZ          intakedone
-	LEAQ        vecMaskf64avx2<>+32(SB), AX
-	MOVQ        SI, CX
-	SHLQ        $0x03, CX
-	SUBQ        CX, AX
-	VMOVUPS     (AX), Y4
-	VMASKMOVPD  (DX)(BX*1), Y4, Y4
-	VFMADD231PD Y4, Y4, Y2
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), SI
-	XORQ BX, BX
-	SUBQ $+16, SI
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPD (CX)(BX*1), Y6
-	VMOVUPD (DI)(BX*1), Y5
-	VMULPD  Y4, Y6, Y6
-	VMULPD  Y5, Y6, Y6
-	VMOVUPD Y6, (AX)(BX*1)
-	VMOVUPD 32(CX)(BX*1), Y6
-	VMOVUPD 32(DI)(BX*1), Y5
-	VMULPD  Y4, Y6, Y6
-	VMULPD  Y5, Y6, Y6
-	VMOVUPD Y6, 32(AX)(BX*1)
-	VMOVUPD 64(CX)(BX*1), Y6
-	VMOVUPD 64(DI)(BX*1), Y5
-	VMULPD  Y4, Y6, Y6
-	VMULPD  Y5, Y6, Y6
-	VMOVUPD Y6, 64(AX)(BX*1)
-	VMOVUPD 96(CX)(BX*1), Y6
-	VMOVUPD 96(DI)(BX*1), Y5
-	VMULPD  Y4, Y6, Y6
-	VMULPD  Y5, Y6, Y6
-	VMOVUPD Y6, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	SUBQ    $+16, SI
-	JGE     inwritemain
-
-inwritemaindone:
-	ADDQ $+16, SI
-	SUBQ $+4, SI
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPD (CX)(BX*1), Y6
-	VMOVUPD (DI)(BX*1), Y5
-	VMULPD  Y4, Y6, Y6
-	VMULPD  Y5, Y6, Y6
-	VMOVUPD Y6, (AX)(BX*1)
-	ADDQ    $+32, BX
-	SUBQ    $+4, SI
-	JGE     inwritesingle
-
-inwritesingledone:
-	ADDQ       $+4, SI
-	JZ         inwritedone
-	LEAQ       vecMaskf64avx2<>+32(SB), DX
-	SHLQ       $0x03, SI
-	SUBQ       SI, DX
-	VMOVUPS    (DX), Y5
-	VMASKMOVPD (CX)(BX*1), Y5, Y7
-	VMASKMOVPD (DI)(BX*1), Y5, Y6
-	VMULPD     Y4, Y7, Y7
-	VMULPD     Y6, Y7, Y7
-	VMASKMOVPD Y7, Y5, (AX)(BX*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPD     Y1, Y0, Y0
 	VPERM2F128 $0x01, Y0, Y0, Y1
 	VADDPD     Y1, Y0, Y0
 	VPERMILPD  $0x55, Y0, Y1
 	VADDPD     Y1, Y0, Y0
-	VMOVSD     X0, sum+96(FP)
+	VMOVSD     X0, sum+88(FP)
 	VADDPD     Y3, Y2, Y2
 	VPERM2F128 $0x01, Y2, Y2, Y0
 	VADDPD     Y0, Y2, Y2
 	VPERMILPD  $0x55, Y2, Y0
 	VADDPD     Y0, Y2, Y2
-	VMOVSD     X2, squares+104(FP)
+	VMOVSD     X2, squares+96(FP)
+	VZEROUPPER
+	RET
+
+// func vecLayerNormNearBlockF64AVX2(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// Requires: AVX, FMA3
+TEXT ·vecLayerNormNearBlockF64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         next+24(FP), DX
+	MOVQ         gamma+40(FP), DI
+	VBROADCASTSD scale+72(FP), Y6
+	MOVQ         beta+48(FP), R8
+	VBROADCASTSD mean+64(FP), Y5
+	VBROADCASTSD shift+80(FP), Y0
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y1
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y2
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y3
+	VMOVAPD      vecConstf64avx2<>+2688(SB), Y4
+	TESTQ        DX, DX
+	JZ           write
+	TESTQ        CX, CX
+	JZ           take
+	MOVQ         n+56(FP), SI
+	XORQ         BX, BX
+	SUBQ         $+16, SI
+	JLT          bothmaindone
+
+bothmain:
+	VMOVUPD     (DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y1, Y1
+	VFMADD231PD Y7, Y7, Y3
+	VMOVUPD     32(DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y2, Y2
+	VFMADD231PD Y7, Y7, Y4
+	VMOVUPD     64(DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y1, Y1
+	VFMADD231PD Y7, Y7, Y3
+	VMOVUPD     96(DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y2, Y2
+	VFMADD231PD Y7, Y7, Y4
+	VMOVUPD     (CX)(BX*1), Y8
+	VMOVUPD     (DI)(BX*1), Y7
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMOVUPD     (R8)(BX*1), Y9
+	VFMADD213PD Y9, Y7, Y8
+	VMOVUPD     Y8, (AX)(BX*1)
+	VMOVUPD     32(CX)(BX*1), Y8
+	VMOVUPD     32(DI)(BX*1), Y7
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMOVUPD     32(R8)(BX*1), Y9
+	VFMADD213PD Y9, Y7, Y8
+	VMOVUPD     Y8, 32(AX)(BX*1)
+	VMOVUPD     64(CX)(BX*1), Y8
+	VMOVUPD     64(DI)(BX*1), Y7
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMOVUPD     64(R8)(BX*1), Y9
+	VFMADD213PD Y9, Y7, Y8
+	VMOVUPD     Y8, 64(AX)(BX*1)
+	VMOVUPD     96(CX)(BX*1), Y8
+	VMOVUPD     96(DI)(BX*1), Y7
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMOVUPD     96(R8)(BX*1), Y9
+	VFMADD213PD Y9, Y7, Y8
+	VMOVUPD     Y8, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  bothsingledone
+
+bothsingle:
+	VMOVUPD     (DX)(BX*1), Y7
+	VSUBPD      Y0, Y7, Y7
+	VADDPD      Y7, Y1, Y1
+	VFMADD231PD Y7, Y7, Y3
+	VMOVUPD     (CX)(BX*1), Y8
+	VMOVUPD     (DI)(BX*1), Y7
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMOVUPD     (R8)(BX*1), Y9
+	VFMADD213PD Y9, Y7, Y8
+	VMOVUPD     Y8, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+4, SI
+	JZ          bothdone
+	LEAQ        vecMaskf64avx2<>+32(SB), R9
+	SHLQ        $0x03, SI
+	SUBQ        SI, R9
+	VMOVUPS     (R9), Y7
+	VMASKMOVPD  (DX)(BX*1), Y7, Y8
+	VBLENDVPD   Y7, Y8, Y0, Y8
+	VSUBPD      Y0, Y8, Y8
+	VADDPD      Y8, Y1, Y1
+	VFMADD231PD Y8, Y8, Y3
+	VMASKMOVPD  (CX)(BX*1), Y7, Y8
+	VMASKMOVPD  (DI)(BX*1), Y7, Y0
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMASKMOVPD  (R8)(BX*1), Y7, Y5
+	VFMADD213PD Y5, Y0, Y8
+	VMASKMOVPD  Y8, Y7, (AX)(BX*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+16, SI
+	JLT  takemaindone
+
+takemain:
+	VMOVUPD     (DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     32(DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y2, Y2
+	VFMADD231PD Y5, Y5, Y4
+	VMOVUPD     64(DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VFMADD231PD Y5, Y5, Y3
+	VMOVUPD     96(DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y2, Y2
+	VFMADD231PD Y5, Y5, Y4
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  takesingledone
+
+takesingle:
+	VMOVUPD     (DX)(BX*1), Y5
+	VSUBPD      Y0, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VFMADD231PD Y5, Y5, Y3
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+4, SI
+	JZ          takedone
+	LEAQ        vecMaskf64avx2<>+32(SB), AX
+	MOVQ        SI, CX
+	SHLQ        $0x03, CX
+	SUBQ        CX, AX
+	VMOVUPS     (AX), Y5
+	VMASKMOVPD  (DX)(BX*1), Y5, Y6
+	VBLENDVPD   Y5, Y6, Y0, Y6
+	VSUBPD      Y0, Y6, Y6
+	VADDPD      Y6, Y1, Y1
+	VFMADD231PD Y6, Y6, Y3
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	SUBQ $+16, SI
+	JLT  writemaindone
+
+writemain:
+	VMOVUPD     (CX)(BX*1), Y7
+	VMOVUPD     (DI)(BX*1), Y0
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     (R8)(BX*1), Y8
+	VFMADD213PD Y8, Y0, Y7
+	VMOVUPD     Y7, (AX)(BX*1)
+	VMOVUPD     32(CX)(BX*1), Y7
+	VMOVUPD     32(DI)(BX*1), Y0
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     32(R8)(BX*1), Y8
+	VFMADD213PD Y8, Y0, Y7
+	VMOVUPD     Y7, 32(AX)(BX*1)
+	VMOVUPD     64(CX)(BX*1), Y7
+	VMOVUPD     64(DI)(BX*1), Y0
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     64(R8)(BX*1), Y8
+	VFMADD213PD Y8, Y0, Y7
+	VMOVUPD     Y7, 64(AX)(BX*1)
+	VMOVUPD     96(CX)(BX*1), Y7
+	VMOVUPD     96(DI)(BX*1), Y0
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     96(R8)(BX*1), Y8
+	VFMADD213PD Y8, Y0, Y7
+	VMOVUPD     Y7, 96(AX)(BX*1)
+	ADDQ        $+128, BX
+	SUBQ        $+16, SI
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+16, SI
+	SUBQ $+4, SI
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPD     (CX)(BX*1), Y7
+	VMOVUPD     (DI)(BX*1), Y0
+	VSUBPD      Y5, Y7, Y7
+	VMULPD      Y6, Y7, Y7
+	VMOVUPD     (R8)(BX*1), Y8
+	VFMADD213PD Y8, Y0, Y7
+	VMOVUPD     Y7, (AX)(BX*1)
+	ADDQ        $+32, BX
+	SUBQ        $+4, SI
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+4, SI
+	JZ          writedone
+	LEAQ        vecMaskf64avx2<>+32(SB), DX
+	SHLQ        $0x03, SI
+	SUBQ        SI, DX
+	VMOVUPS     (DX), Y0
+	VMASKMOVPD  (CX)(BX*1), Y0, Y8
+	VMASKMOVPD  (DI)(BX*1), Y0, Y7
+	VSUBPD      Y5, Y8, Y8
+	VMULPD      Y6, Y8, Y8
+	VMASKMOVPD  (R8)(BX*1), Y0, Y5
+	VFMADD213PD Y5, Y7, Y8
+	VMASKMOVPD  Y8, Y0, (AX)(BX*1)
+
+writedone:
+walked:
+	VADDPD     Y2, Y1, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VADDPD     Y0, Y1, Y1
+	VPERMILPD  $0x55, Y1, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVSD     X1, sum+88(FP)
+	VADDPD     Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y0
+	VADDPD     Y0, Y3, Y3
+	VPERMILPD  $0x55, Y3, Y0
+	VADDPD     Y0, Y3, Y3
+	VMOVSD     X3, squares+96(FP)
 	VZEROUPPER
 	RET
 

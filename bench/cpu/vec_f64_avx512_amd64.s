@@ -14301,9 +14301,9 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
+// func vecLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-112
+TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         next+24(FP), BX
@@ -14320,18 +14320,16 @@ TEXT ·vecLayerNormBlockF64AVX512(SB), NOSPLIT, $0-112
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
-	CMPB         nt+88(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+96, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -14479,14 +14477,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z11
 	VSUBPD      Z0, Z11, Z11
@@ -14501,11 +14499,11 @@ ntbothsingle:
 	VMOVNTPD    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+8, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R9
 	SHLQ        CL, R9
 	DECQ        R9
@@ -14524,16 +14522,16 @@ ntbothsingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -14597,14 +14595,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z9
 	VSUBPD      Z0, Z9, Z9
@@ -14612,11 +14610,11 @@ nttakesingle:
 	VFMADD231PD Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+8, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -14628,16 +14626,16 @@ nttakesingledone:
 	VADDPD      Z9, Z1, Z1
 	VFMADD231PD Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (DI)(SI*1), Z0
 	VSUBPD      Z9, Z11, Z11
@@ -14725,14 +14723,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (DI)(SI*1), Z0
 	VSUBPD      Z9, Z11, Z11
@@ -14742,11 +14740,11 @@ ntwritesingle:
 	VMOVNTPD    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+8, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -14759,241 +14757,7 @@ ntwritesingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+32, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPD     (BX)(SI*1), Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z1, Z1
-	VFMADD231PD Z11, Z11, Z5
-	VMOVUPD     64(BX)(SI*1), Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z2, Z2
-	VFMADD231PD Z11, Z11, Z6
-	VMOVUPD     128(BX)(SI*1), Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z3, Z3
-	VFMADD231PD Z11, Z11, Z7
-	VMOVUPD     192(BX)(SI*1), Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z4, Z4
-	VFMADD231PD Z11, Z11, Z8
-	VMOVUPD     (DX)(SI*1), Z12
-	VMOVUPD     (DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     (R8)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, (AX)(SI*1)
-	VMOVUPD     64(DX)(SI*1), Z12
-	VMOVUPD     64(DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     64(R8)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, 64(AX)(SI*1)
-	VMOVUPD     128(DX)(SI*1), Z12
-	VMOVUPD     128(DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     128(R8)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, 128(AX)(SI*1)
-	VMOVUPD     192(DX)(SI*1), Z12
-	VMOVUPD     192(DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     192(R8)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPD     (BX)(SI*1), Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z1, Z1
-	VFMADD231PD Z11, Z11, Z5
-	VMOVUPD     (DX)(SI*1), Z12
-	VMOVUPD     (DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     (R8)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+8, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VMOVUPD.Z   (BX)(SI*1), K1, Z11
-	VBLENDMPD   Z11, Z0, K1, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z1, Z1
-	VFMADD231PD Z11, Z11, Z5
-	VMOVUPD.Z   (DX)(SI*1), K1, Z11
-	VMOVUPD.Z   (DI)(SI*1), K1, Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD.Z   (R8)(SI*1), K1, Z9
-	VFMADD213PD Z9, Z0, Z11
-	VMOVUPD     Z11, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+32, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPD     (BX)(SI*1), Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z1, Z1
-	VFMADD231PD Z9, Z9, Z5
-	VMOVUPD     64(BX)(SI*1), Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z2, Z2
-	VFMADD231PD Z9, Z9, Z6
-	VMOVUPD     128(BX)(SI*1), Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z3, Z3
-	VFMADD231PD Z9, Z9, Z7
-	VMOVUPD     192(BX)(SI*1), Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z4, Z4
-	VFMADD231PD Z9, Z9, Z8
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPD     (BX)(SI*1), Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z1, Z1
-	VFMADD231PD Z9, Z9, Z5
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+8, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VMOVUPD.Z   (BX)(SI*1), K1, Z9
-	VBLENDMPD   Z9, Z0, K1, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z1, Z1
-	VFMADD231PD Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+32, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPD     (DX)(SI*1), Z11
-	VMOVUPD     (DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     (R8)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, (AX)(SI*1)
-	VMOVUPD     64(DX)(SI*1), Z11
-	VMOVUPD     64(DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     64(R8)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, 64(AX)(SI*1)
-	VMOVUPD     128(DX)(SI*1), Z11
-	VMOVUPD     128(DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     128(R8)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, 128(AX)(SI*1)
-	VMOVUPD     192(DX)(SI*1), Z11
-	VMOVUPD     192(DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     192(R8)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPD     (DX)(SI*1), Z11
-	VMOVUPD     (DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     (R8)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+8, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VMOVUPD.Z   (DX)(SI*1), K1, Z11
-	VMOVUPD.Z   (DI)(SI*1), K1, Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD.Z   (R8)(SI*1), K1, Z9
-	VFMADD213PD Z9, Z0, Z11
-	VMOVUPD     Z11, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPD     Z3, Z1, Z1
 	VADDPD     Z4, Z2, Z2
@@ -15004,7 +14768,7 @@ walked:
 	VADDPD     Z0, Z1, Z1
 	VPERMILPD  $0x55, Z1, Z0
 	VADDPD     Z0, Z1, Z1
-	VMOVSD     X1, sum+96(FP)
+	VMOVSD     X1, sum+88(FP)
 	VADDPD     Z7, Z5, Z5
 	VADDPD     Z8, Z6, Z6
 	VADDPD     Z6, Z5, Z5
@@ -15014,13 +14778,13 @@ walked:
 	VADDPD     Z0, Z5, Z5
 	VPERMILPD  $0x55, Z5, Z0
 	VADDPD     Z0, Z5, Z5
-	VMOVSD     X5, squares+104(FP)
+	VMOVSD     X5, squares+96(FP)
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
+// func vecAddLayerNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-112
+TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         next+24(FP), BX
@@ -15039,18 +14803,16 @@ TEXT ·vecAddLayerNormBlockF64AVX512(SB), NOSPLIT, $0-112
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
-	CMPB         nt+88(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+48, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15156,14 +14918,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+48, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+48, CX
 	SUBQ $+8, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z11
@@ -15183,11 +14945,11 @@ ntbothsingle:
 	VMOVNTPD    Z12, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+8, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R11
 	SHLQ        CL, R11
 	DECQ        R11
@@ -15211,16 +14973,16 @@ ntbothsingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+48, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15272,14 +15034,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+48, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+48, CX
 	SUBQ $+8, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z9
@@ -15290,11 +15052,11 @@ nttakesingle:
 	VFMADD231PD Z9, Z9, Z5
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+8, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -15309,16 +15071,16 @@ nttakesingledone:
 	VADDPD      Z9, Z1, Z1
 	VFMADD231PD Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+48, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (R8)(SI*1), Z0
 	VADDPD      Z0, Z11, Z11
@@ -15376,14 +15138,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+48, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+48, CX
 	SUBQ $+8, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPD     (DX)(SI*1), Z11
 	VMOVUPD     (R8)(SI*1), Z0
 	VADDPD      Z0, Z11, Z11
@@ -15395,11 +15157,11 @@ ntwritesingle:
 	VMOVNTPD    Z11, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+8, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -15414,289 +15176,7 @@ ntwritesingledone:
 	VFMADD213PD Z9, Z0, Z11
 	VMOVUPD     Z11, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+32, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPD     (BX)(SI*1), Z11
-	VMOVUPD     (R9)(SI*1), Z12
-	VADDPD      Z12, Z11, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z1, Z1
-	VFMADD231PD Z11, Z11, Z5
-	VMOVUPD     64(BX)(SI*1), Z11
-	VMOVUPD     64(R9)(SI*1), Z12
-	VADDPD      Z12, Z11, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z2, Z2
-	VFMADD231PD Z11, Z11, Z6
-	VMOVUPD     128(BX)(SI*1), Z11
-	VMOVUPD     128(R9)(SI*1), Z12
-	VADDPD      Z12, Z11, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z3, Z3
-	VFMADD231PD Z11, Z11, Z7
-	VMOVUPD     192(BX)(SI*1), Z11
-	VMOVUPD     192(R9)(SI*1), Z12
-	VADDPD      Z12, Z11, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z4, Z4
-	VFMADD231PD Z11, Z11, Z8
-	VMOVUPD     (DX)(SI*1), Z12
-	VMOVUPD     (R8)(SI*1), Z11
-	VADDPD      Z11, Z12, Z12
-	VMOVUPD     (DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     (R10)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, (AX)(SI*1)
-	VMOVUPD     64(DX)(SI*1), Z12
-	VMOVUPD     64(R8)(SI*1), Z11
-	VADDPD      Z11, Z12, Z12
-	VMOVUPD     64(DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     64(R10)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, 64(AX)(SI*1)
-	VMOVUPD     128(DX)(SI*1), Z12
-	VMOVUPD     128(R8)(SI*1), Z11
-	VADDPD      Z11, Z12, Z12
-	VMOVUPD     128(DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     128(R10)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, 128(AX)(SI*1)
-	VMOVUPD     192(DX)(SI*1), Z12
-	VMOVUPD     192(R8)(SI*1), Z11
-	VADDPD      Z11, Z12, Z12
-	VMOVUPD     192(DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     192(R10)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPD     (BX)(SI*1), Z11
-	VMOVUPD     (R9)(SI*1), Z12
-	VADDPD      Z12, Z11, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z1, Z1
-	VFMADD231PD Z11, Z11, Z5
-	VMOVUPD     (DX)(SI*1), Z12
-	VMOVUPD     (R8)(SI*1), Z11
-	VADDPD      Z11, Z12, Z12
-	VMOVUPD     (DI)(SI*1), Z11
-	VSUBPD      Z9, Z12, Z12
-	VMULPD      Z10, Z12, Z12
-	VMOVUPD     (R10)(SI*1), Z13
-	VFMADD213PD Z13, Z11, Z12
-	VMOVUPD     Z12, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+8, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VMOVUPD.Z   (BX)(SI*1), K1, Z11
-	VMOVUPD.Z   (R9)(SI*1), K1, Z12
-	VADDPD      Z12, Z11, Z11
-	VBLENDMPD   Z11, Z0, K1, Z11
-	VSUBPD      Z0, Z11, Z11
-	VADDPD      Z11, Z1, Z1
-	VFMADD231PD Z11, Z11, Z5
-	VMOVUPD.Z   (DX)(SI*1), K1, Z11
-	VMOVUPD.Z   (R8)(SI*1), K1, Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD.Z   (DI)(SI*1), K1, Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD.Z   (R10)(SI*1), K1, Z9
-	VFMADD213PD Z9, Z0, Z11
-	VMOVUPD     Z11, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+32, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPD     (BX)(SI*1), Z9
-	VMOVUPD     (R9)(SI*1), Z10
-	VADDPD      Z10, Z9, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z1, Z1
-	VFMADD231PD Z9, Z9, Z5
-	VMOVUPD     64(BX)(SI*1), Z9
-	VMOVUPD     64(R9)(SI*1), Z10
-	VADDPD      Z10, Z9, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z2, Z2
-	VFMADD231PD Z9, Z9, Z6
-	VMOVUPD     128(BX)(SI*1), Z9
-	VMOVUPD     128(R9)(SI*1), Z10
-	VADDPD      Z10, Z9, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z3, Z3
-	VFMADD231PD Z9, Z9, Z7
-	VMOVUPD     192(BX)(SI*1), Z9
-	VMOVUPD     192(R9)(SI*1), Z10
-	VADDPD      Z10, Z9, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z4, Z4
-	VFMADD231PD Z9, Z9, Z8
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPD     (BX)(SI*1), Z9
-	VMOVUPD     (R9)(SI*1), Z10
-	VADDPD      Z10, Z9, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z1, Z1
-	VFMADD231PD Z9, Z9, Z5
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+8, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VMOVUPD.Z   (BX)(SI*1), K1, Z9
-	VMOVUPD.Z   (R9)(SI*1), K1, Z10
-	VADDPD      Z10, Z9, Z9
-	VBLENDMPD   Z9, Z0, K1, Z9
-	VSUBPD      Z0, Z9, Z9
-	VADDPD      Z9, Z1, Z1
-	VFMADD231PD Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+32, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPD     (DX)(SI*1), Z11
-	VMOVUPD     (R8)(SI*1), Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD     (DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     (R10)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, (AX)(SI*1)
-	VMOVUPD     64(DX)(SI*1), Z11
-	VMOVUPD     64(R8)(SI*1), Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD     64(DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     64(R10)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, 64(AX)(SI*1)
-	VMOVUPD     128(DX)(SI*1), Z11
-	VMOVUPD     128(R8)(SI*1), Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD     128(DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     128(R10)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, 128(AX)(SI*1)
-	VMOVUPD     192(DX)(SI*1), Z11
-	VMOVUPD     192(R8)(SI*1), Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD     192(DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     192(R10)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPD     (DX)(SI*1), Z11
-	VMOVUPD     (R8)(SI*1), Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD     (DI)(SI*1), Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD     (R10)(SI*1), Z12
-	VFMADD213PD Z12, Z0, Z11
-	VMOVUPD     Z11, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+8, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VMOVUPD.Z   (DX)(SI*1), K1, Z11
-	VMOVUPD.Z   (R8)(SI*1), K1, Z0
-	VADDPD      Z0, Z11, Z11
-	VMOVUPD.Z   (DI)(SI*1), K1, Z0
-	VSUBPD      Z9, Z11, Z11
-	VMULPD      Z10, Z11, Z11
-	VMOVUPD.Z   (R10)(SI*1), K1, Z9
-	VFMADD213PD Z9, Z0, Z11
-	VMOVUPD     Z11, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPD     Z3, Z1, Z1
 	VADDPD     Z4, Z2, Z2
@@ -15707,7 +15187,7 @@ walked:
 	VADDPD     Z0, Z1, Z1
 	VPERMILPD  $0x55, Z1, Z0
 	VADDPD     Z0, Z1, Z1
-	VMOVSD     X1, sum+96(FP)
+	VMOVSD     X1, sum+88(FP)
 	VADDPD     Z7, Z5, Z5
 	VADDPD     Z8, Z6, Z6
 	VADDPD     Z6, Z5, Z5
@@ -15717,13 +15197,13 @@ walked:
 	VADDPD     Z0, Z5, Z5
 	VPERMILPD  $0x55, Z5, Z0
 	VADDPD     Z0, Z5, Z5
-	VMOVSD     X5, squares+104(FP)
+	VMOVSD     X5, squares+96(FP)
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64, nt uint8) (sum float64, squares float64)
+// func vecRMSNormBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
 // Requires: AVX, AVX512F, MMX+, SSE2
-TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-112
+TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), DX
 	MOVQ         next+24(FP), BX
@@ -15737,18 +15217,16 @@ TEXT ·vecRMSNormBlockF64AVX512(SB), NOSPLIT, $0-112
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
 	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
-	CMPB         nt+88(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+96, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15848,14 +15326,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z9
 	VFMADD231PD Z9, Z9, Z4
@@ -15866,11 +15344,11 @@ ntbothsingle:
 	VMOVNTPD    Z10, (AX)(SI*1)
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+8, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R8
 	SHLQ        CL, R8
 	DECQ        R8
@@ -15884,16 +15362,16 @@ ntbothsingledone:
 	VMULPD      Z9, Z10, Z10
 	VMOVUPD     Z10, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -15933,24 +15411,24 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+96, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VMOVUPD     (BX)(SI*1), Z8
 	VFMADD231PD Z8, Z8, Z4
 	ADDQ        $+64, SI
 	SUBQ        $+8, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+8, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -15959,16 +15437,16 @@ nttakesingledone:
 	VMOVUPD.Z   (BX)(SI*1), K1, Z8
 	VFMADD231PD Z8, Z8, Z4
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+96, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VMOVUPD  (DX)(SI*1), Z10
 	VMOVUPD  (DI)(SI*1), Z9
 	VMULPD   Z8, Z10, Z10
@@ -16032,14 +15510,14 @@ ntwritemain:
 	LFENCE
 	ADDQ     $+768, SI
 	SUBQ     $+96, CX
-	JGE      ntwritemain
+	JGE      writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+96, CX
 	SUBQ $+8, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VMOVUPD  (DX)(SI*1), Z10
 	VMOVUPD  (DI)(SI*1), Z9
 	VMULPD   Z8, Z10, Z10
@@ -16047,11 +15525,11 @@ ntwritesingle:
 	VMOVNTPD Z10, (AX)(SI*1)
 	ADDQ     $+64, SI
 	SUBQ     $+8, CX
-	JGE      ntwritesingle
+	JGE      writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ      $+8, CX
-	JZ        ntwritedone
+	JZ        writedone
 	MOVQ      $0x00000001, BX
 	SHLQ      CL, BX
 	DECQ      BX
@@ -16062,191 +15540,7 @@ ntwritesingledone:
 	VMULPD    Z9, Z10, Z10
 	VMOVUPD   Z10, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+32, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VMOVUPD     (BX)(SI*1), Z9
-	VFMADD231PD Z9, Z9, Z4
-	VMOVUPD     64(BX)(SI*1), Z9
-	VFMADD231PD Z9, Z9, Z5
-	VMOVUPD     128(BX)(SI*1), Z9
-	VFMADD231PD Z9, Z9, Z6
-	VMOVUPD     192(BX)(SI*1), Z9
-	VFMADD231PD Z9, Z9, Z7
-	VMOVUPD     (DX)(SI*1), Z10
-	VMOVUPD     (DI)(SI*1), Z9
-	VMULPD      Z8, Z10, Z10
-	VMULPD      Z9, Z10, Z10
-	VMOVUPD     Z10, (AX)(SI*1)
-	VMOVUPD     64(DX)(SI*1), Z10
-	VMOVUPD     64(DI)(SI*1), Z9
-	VMULPD      Z8, Z10, Z10
-	VMULPD      Z9, Z10, Z10
-	VMOVUPD     Z10, 64(AX)(SI*1)
-	VMOVUPD     128(DX)(SI*1), Z10
-	VMOVUPD     128(DI)(SI*1), Z9
-	VMULPD      Z8, Z10, Z10
-	VMULPD      Z9, Z10, Z10
-	VMOVUPD     Z10, 128(AX)(SI*1)
-	VMOVUPD     192(DX)(SI*1), Z10
-	VMOVUPD     192(DI)(SI*1), Z9
-	VMULPD      Z8, Z10, Z10
-	VMULPD      Z9, Z10, Z10
-	VMOVUPD     Z10, 192(AX)(SI*1)
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VMOVUPD     (BX)(SI*1), Z9
-	VFMADD231PD Z9, Z9, Z4
-	VMOVUPD     (DX)(SI*1), Z10
-	VMOVUPD     (DI)(SI*1), Z9
-	VMULPD      Z8, Z10, Z10
-	VMULPD      Z9, Z10, Z10
-	VMOVUPD     Z10, (AX)(SI*1)
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+8, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R8
-	SHLQ        CL, R8
-	DECQ        R8
-	KMOVW       R8, K1
-	VMOVUPD.Z   (BX)(SI*1), K1, Z9
-	VFMADD231PD Z9, Z9, Z4
-	VMOVUPD.Z   (DX)(SI*1), K1, Z10
-	VMOVUPD.Z   (DI)(SI*1), K1, Z9
-	VMULPD      Z8, Z10, Z10
-	VMULPD      Z9, Z10, Z10
-	VMOVUPD     Z10, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+32, CX
-	JLT  intakemaindone
-
-intakemain:
-	VMOVUPD     (BX)(SI*1), Z8
-	VFMADD231PD Z8, Z8, Z4
-	VMOVUPD     64(BX)(SI*1), Z8
-	VFMADD231PD Z8, Z8, Z5
-	VMOVUPD     128(BX)(SI*1), Z8
-	VFMADD231PD Z8, Z8, Z6
-	VMOVUPD     192(BX)(SI*1), Z8
-	VFMADD231PD Z8, Z8, Z7
-	ADDQ        $+256, SI
-	SUBQ        $+32, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VMOVUPD     (BX)(SI*1), Z8
-	VFMADD231PD Z8, Z8, Z4
-	ADDQ        $+64, SI
-	SUBQ        $+8, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+8, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VMOVUPD.Z   (BX)(SI*1), K1, Z8
-	VFMADD231PD Z8, Z8, Z4
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+32, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VMOVUPD (DX)(SI*1), Z10
-	VMOVUPD (DI)(SI*1), Z9
-	VMULPD  Z8, Z10, Z10
-	VMULPD  Z9, Z10, Z10
-	VMOVUPD Z10, (AX)(SI*1)
-	VMOVUPD 64(DX)(SI*1), Z10
-	VMOVUPD 64(DI)(SI*1), Z9
-	VMULPD  Z8, Z10, Z10
-	VMULPD  Z9, Z10, Z10
-	VMOVUPD Z10, 64(AX)(SI*1)
-	VMOVUPD 128(DX)(SI*1), Z10
-	VMOVUPD 128(DI)(SI*1), Z9
-	VMULPD  Z8, Z10, Z10
-	VMULPD  Z9, Z10, Z10
-	VMOVUPD Z10, 128(AX)(SI*1)
-	VMOVUPD 192(DX)(SI*1), Z10
-	VMOVUPD 192(DI)(SI*1), Z9
-	VMULPD  Z8, Z10, Z10
-	VMULPD  Z9, Z10, Z10
-	VMOVUPD Z10, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	SUBQ    $+32, CX
-	JGE     inwritemain
-
-inwritemaindone:
-	ADDQ $+32, CX
-	SUBQ $+8, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VMOVUPD (DX)(SI*1), Z10
-	VMOVUPD (DI)(SI*1), Z9
-	VMULPD  Z8, Z10, Z10
-	VMULPD  Z9, Z10, Z10
-	VMOVUPD Z10, (AX)(SI*1)
-	ADDQ    $+64, SI
-	SUBQ    $+8, CX
-	JGE     inwritesingle
-
-inwritesingledone:
-	ADDQ      $+8, CX
-	JZ        inwritedone
-	MOVQ      $0x00000001, BX
-	SHLQ      CL, BX
-	DECQ      BX
-	KMOVW     BX, K1
-	VMOVUPD.Z (DX)(SI*1), K1, Z10
-	VMOVUPD.Z (DI)(SI*1), K1, Z9
-	VMULPD    Z8, Z10, Z10
-	VMULPD    Z9, Z10, Z10
-	VMOVUPD   Z10, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPD     Z2, Z0, Z0
 	VADDPD     Z3, Z1, Z1
@@ -16257,7 +15551,7 @@ walked:
 	VADDPD     Z1, Z0, Z0
 	VPERMILPD  $0x55, Z0, Z1
 	VADDPD     Z1, Z0, Z0
-	VMOVSD     X0, sum+96(FP)
+	VMOVSD     X0, sum+88(FP)
 	VADDPD     Z6, Z4, Z4
 	VADDPD     Z7, Z5, Z5
 	VADDPD     Z5, Z4, Z4
@@ -16267,7 +15561,281 @@ walked:
 	VADDPD     Z0, Z4, Z4
 	VPERMILPD  $0x55, Z4, Z0
 	VADDPD     Z0, Z4, Z4
-	VMOVSD     X4, squares+104(FP)
+	VMOVSD     X4, squares+96(FP)
+	VZEROUPPER
+	RET
+
+// func vecLayerNormNearBlockF64AVX512(dst *float64, src *float64, y *float64, next *float64, nextY *float64, gamma *float64, beta *float64, n int, mean float64, scale float64, shift float64) (sum float64, squares float64)
+// Requires: AVX, AVX512F
+TEXT ·vecLayerNormNearBlockF64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	MOVQ         next+24(FP), BX
+	MOVQ         gamma+40(FP), DI
+	VBROADCASTSD scale+72(FP), Z10
+	MOVQ         beta+48(FP), R8
+	VBROADCASTSD mean+64(FP), Z9
+	VBROADCASTSD shift+80(FP), Z0
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z1
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z2
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z3
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z4
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z5
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z6
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z7
+	VBROADCASTSD vecConstf64avx512<>+656(SB), Z8
+	TESTQ        BX, BX
+	JZ           write
+	TESTQ        DX, DX
+	JZ           take
+	MOVQ         n+56(FP), CX
+	XORQ         SI, SI
+	SUBQ         $+32, CX
+	JLT          bothmaindone
+
+bothmain:
+	VMOVUPD     (BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     64(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z2, Z2
+	VFMADD231PD Z11, Z11, Z6
+	VMOVUPD     128(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z3, Z3
+	VFMADD231PD Z11, Z11, Z7
+	VMOVUPD     192(BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z4, Z4
+	VFMADD231PD Z11, Z11, Z8
+	VMOVUPD     (DX)(SI*1), Z12
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     (R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z12
+	VMOVUPD     64(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     64(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z12
+	VMOVUPD     128(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     128(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z12
+	VMOVUPD     192(DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     192(R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         bothmain
+
+bothmaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  bothsingledone
+
+bothsingle:
+	VMOVUPD     (BX)(SI*1), Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD     (DX)(SI*1), Z12
+	VMOVUPD     (DI)(SI*1), Z11
+	VSUBPD      Z9, Z12, Z12
+	VMULPD      Z10, Z12, Z12
+	VMOVUPD     (R8)(SI*1), Z13
+	VFMADD213PD Z13, Z11, Z12
+	VMOVUPD     Z12, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         bothsingle
+
+bothsingledone:
+	ADDQ        $+8, CX
+	JZ          bothdone
+	MOVQ        $0x00000001, R9
+	SHLQ        CL, R9
+	DECQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z11
+	VBLENDMPD   Z11, Z0, K1, Z11
+	VSUBPD      Z0, Z11, Z11
+	VADDPD      Z11, Z1, Z1
+	VFMADD231PD Z11, Z11, Z5
+	VMOVUPD.Z   (DX)(SI*1), K1, Z11
+	VMOVUPD.Z   (DI)(SI*1), K1, Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z0, Z11
+	VMOVUPD     Z11, K1, (AX)(SI*1)
+
+bothdone:
+	JMP walked
+
+take:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  takemaindone
+
+takemain:
+	VMOVUPD     (BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	VMOVUPD     64(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z2, Z2
+	VFMADD231PD Z9, Z9, Z6
+	VMOVUPD     128(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z3, Z3
+	VFMADD231PD Z9, Z9, Z7
+	VMOVUPD     192(BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z4, Z4
+	VFMADD231PD Z9, Z9, Z8
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         takemain
+
+takemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  takesingledone
+
+takesingle:
+	VMOVUPD     (BX)(SI*1), Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         takesingle
+
+takesingledone:
+	ADDQ        $+8, CX
+	JZ          takedone
+	MOVQ        $0x00000001, AX
+	SHLQ        CL, AX
+	DECQ        AX
+	KMOVW       AX, K1
+	VMOVUPD.Z   (BX)(SI*1), K1, Z9
+	VBLENDMPD   Z9, Z0, K1, Z9
+	VSUBPD      Z0, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VFMADD231PD Z9, Z9, Z5
+
+takedone:
+	JMP walked
+
+write:
+	MOVQ n+56(FP), CX
+	XORQ SI, SI
+	SUBQ $+32, CX
+	JLT  writemaindone
+
+writemain:
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, (AX)(SI*1)
+	VMOVUPD     64(DX)(SI*1), Z11
+	VMOVUPD     64(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     64(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 64(AX)(SI*1)
+	VMOVUPD     128(DX)(SI*1), Z11
+	VMOVUPD     128(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     128(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 128(AX)(SI*1)
+	VMOVUPD     192(DX)(SI*1), Z11
+	VMOVUPD     192(DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     192(R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, 192(AX)(SI*1)
+	ADDQ        $+256, SI
+	SUBQ        $+32, CX
+	JGE         writemain
+
+writemaindone:
+	ADDQ $+32, CX
+	SUBQ $+8, CX
+	JLT  writesingledone
+
+writesingle:
+	VMOVUPD     (DX)(SI*1), Z11
+	VMOVUPD     (DI)(SI*1), Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD     (R8)(SI*1), Z12
+	VFMADD213PD Z12, Z0, Z11
+	VMOVUPD     Z11, (AX)(SI*1)
+	ADDQ        $+64, SI
+	SUBQ        $+8, CX
+	JGE         writesingle
+
+writesingledone:
+	ADDQ        $+8, CX
+	JZ          writedone
+	MOVQ        $0x00000001, BX
+	SHLQ        CL, BX
+	DECQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (DX)(SI*1), K1, Z11
+	VMOVUPD.Z   (DI)(SI*1), K1, Z0
+	VSUBPD      Z9, Z11, Z11
+	VMULPD      Z10, Z11, Z11
+	VMOVUPD.Z   (R8)(SI*1), K1, Z9
+	VFMADD213PD Z9, Z0, Z11
+	VMOVUPD     Z11, K1, (AX)(SI*1)
+
+writedone:
+walked:
+	VADDPD     Z3, Z1, Z1
+	VADDPD     Z4, Z2, Z2
+	VADDPD     Z2, Z1, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VPERMILPD  $0x55, Z1, Z0
+	VADDPD     Z0, Z1, Z1
+	VMOVSD     X1, sum+88(FP)
+	VADDPD     Z7, Z5, Z5
+	VADDPD     Z8, Z6, Z6
+	VADDPD     Z6, Z5, Z5
+	VSHUFF64X2 $0x4e, Z5, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VSHUFF64X2 $0xb1, Z5, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VPERMILPD  $0x55, Z5, Z0
+	VADDPD     Z0, Z5, Z5
+	VMOVSD     X5, squares+96(FP)
 	VZEROUPPER
 	RET
 

@@ -8541,7 +8541,7 @@ lastwritten:
 	VZEROUPPER
 	RET
 
-// func vecLayerNormBlockFP16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecLayerNormBlockFP16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -8560,18 +8560,16 @@ TEXT ·vecLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+384, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -8875,14 +8873,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VCVTPH2PS   (BX)(SI*1), Z11
 	VSUBPS      Z0, Z11, Z11
@@ -8898,11 +8896,11 @@ ntbothsingle:
 	VMOVNTDQ    Y11, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R9
 	SHLQ        CL, R9
 	DECQ        R9
@@ -8922,16 +8920,16 @@ ntbothsingledone:
 	VCVTPS2PH   $0x00, Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -9043,14 +9041,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VCVTPH2PS   (BX)(SI*1), Z9
 	VSUBPS      Z0, Z9, Z9
@@ -9058,11 +9056,11 @@ nttakesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -9074,16 +9072,16 @@ nttakesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VCVTPH2PS   (DX)(SI*1), Z11
 	VMOVUPS     (DI)(SI*2), Z0
 	VSUBPS      Z9, Z11, Z11
@@ -9279,14 +9277,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VCVTPH2PS   (DX)(SI*1), Z11
 	VMOVUPS     (DI)(SI*2), Z0
 	VSUBPS      Z9, Z11, Z11
@@ -9297,11 +9295,11 @@ ntwritesingle:
 	VMOVNTDQ    Y0, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -9315,253 +9313,7 @@ ntwritesingledone:
 	VCVTPS2PH   $0x00, Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VCVTPH2PS   (BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VCVTPH2PS   32(BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VCVTPH2PS   64(BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z3, Z3
-	VFMADD231PS Z11, Z11, Z7
-	VCVTPH2PS   96(BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VCVTPH2PS   (DX)(SI*1), Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, (AX)(SI*1)
-	VCVTPH2PS   32(DX)(SI*1), Z12
-	VMOVUPS     64(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     64(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, 32(AX)(SI*1)
-	VCVTPH2PS   64(DX)(SI*1), Z12
-	VMOVUPS     128(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     128(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, 64(AX)(SI*1)
-	VCVTPH2PS   96(DX)(SI*1), Z12
-	VMOVUPS     192(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     192(R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, 96(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VCVTPH2PS   (BX)(SI*1), Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VCVTPH2PS   (DX)(SI*1), Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R8)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R9
-	SHLQ        CL, R9
-	DECQ        R9
-	KMOVW       R9, K1
-	VCVTPH2PS.Z (BX)(SI*1), K1, Z11
-	VBLENDMPS   Z11, Z0, K1, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VCVTPH2PS.Z (DX)(SI*1), K1, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R8)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VCVTPH2PS   (BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	VCVTPH2PS   32(BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VCVTPH2PS   64(BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z3, Z3
-	VFMADD231PS Z9, Z9, Z7
-	VCVTPH2PS   96(BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VCVTPH2PS   (BX)(SI*1), Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VCVTPH2PS.Z (BX)(SI*1), K1, Z9
-	VBLENDMPS   Z9, Z0, K1, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VCVTPH2PS   (DX)(SI*1), Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, (AX)(SI*1)
-	VCVTPH2PS   32(DX)(SI*1), Z11
-	VMOVUPS     64(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     64(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, 32(AX)(SI*1)
-	VCVTPH2PS   64(DX)(SI*1), Z11
-	VMOVUPS     128(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     128(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, 64(AX)(SI*1)
-	VCVTPH2PS   96(DX)(SI*1), Z11
-	VMOVUPS     192(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     192(R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, 96(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VCVTPH2PS   (DX)(SI*1), Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R8)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VCVTPH2PS.Z (DX)(SI*1), K1, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R8)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -9590,7 +9342,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecAddLayerNormBlockFP16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecAddLayerNormBlockFP16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecAddLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -9611,18 +9363,16 @@ TEXT ·vecAddLayerNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z8
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+192, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -9830,14 +9580,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+192, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VCVTPH2PS   (BX)(SI*1), Z11
@@ -9858,11 +9608,11 @@ ntbothsingle:
 	VMOVNTDQ    Y11, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R11
 	SHLQ        CL, R11
 	DECQ        R11
@@ -9887,16 +9637,16 @@ ntbothsingledone:
 	VCVTPS2PH   $0x00, Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -9984,14 +9734,14 @@ nttakemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+192, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7168(R9)(SI*1)
 	VCVTPH2PS   (BX)(SI*1), Z9
@@ -10002,11 +9752,11 @@ nttakesingle:
 	VFMADD231PS Z9, Z9, Z5
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -10021,16 +9771,16 @@ nttakesingledone:
 	VADDPS      Z9, Z1, Z1
 	VFMADD231PS Z9, Z9, Z5
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+192, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VCVTPH2PS   (DX)(SI*1), Z11
 	VCVTPH2PS   (R8)(SI*1), Z0
 	VADDPS      Z0, Z11, Z11
@@ -10154,14 +9904,14 @@ ntwritemain:
 	LFENCE
 	ADDQ        $+384, SI
 	SUBQ        $+192, CX
-	JGE         ntwritemain
+	JGE         writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+192, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VCVTPH2PS   (DX)(SI*1), Z11
 	VCVTPH2PS   (R8)(SI*1), Z0
 	VADDPS      Z0, Z11, Z11
@@ -10174,11 +9924,11 @@ ntwritesingle:
 	VMOVNTDQ    Y0, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntwritesingle
+	JGE         writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -10194,301 +9944,7 @@ ntwritesingledone:
 	VCVTPS2PH   $0x00, Z11, Y0
 	VMOVDQU16   Y0, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VCVTPH2PS   (BX)(SI*1), Z11
-	VCVTPH2PS   (R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VCVTPH2PS   32(BX)(SI*1), Z11
-	VCVTPH2PS   32(R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z2, Z2
-	VFMADD231PS Z11, Z11, Z6
-	VCVTPH2PS   64(BX)(SI*1), Z11
-	VCVTPH2PS   64(R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z3, Z3
-	VFMADD231PS Z11, Z11, Z7
-	VCVTPH2PS   96(BX)(SI*1), Z11
-	VCVTPH2PS   96(R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z4, Z4
-	VFMADD231PS Z11, Z11, Z8
-	VCVTPH2PS   (DX)(SI*1), Z12
-	VCVTPH2PS   (R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, (AX)(SI*1)
-	VCVTPH2PS   32(DX)(SI*1), Z12
-	VCVTPH2PS   32(R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     64(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     64(R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, 32(AX)(SI*1)
-	VCVTPH2PS   64(DX)(SI*1), Z12
-	VCVTPH2PS   64(R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     128(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     128(R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, 64(AX)(SI*1)
-	VCVTPH2PS   96(DX)(SI*1), Z12
-	VCVTPH2PS   96(R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     192(DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     192(R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, 96(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VCVTPH2PS   (BX)(SI*1), Z11
-	VCVTPH2PS   (R9)(SI*1), Z12
-	VADDPS      Z12, Z11, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VCVTPH2PS   (DX)(SI*1), Z12
-	VCVTPH2PS   (R8)(SI*1), Z11
-	VADDPS      Z11, Z12, Z12
-	VMOVUPS     (DI)(SI*2), Z11
-	VSUBPS      Z9, Z12, Z12
-	VMULPS      Z10, Z12, Z12
-	VMOVUPS     (R10)(SI*2), Z13
-	VFMADD213PS Z13, Z11, Z12
-	VCVTPS2PH   $0x00, Z12, Y11
-	VMOVDQU16   Y11, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R11
-	SHLQ        CL, R11
-	DECQ        R11
-	KMOVW       R11, K1
-	VCVTPH2PS.Z (BX)(SI*1), K1, Z11
-	VCVTPH2PS.Z (R9)(SI*1), K1, Z12
-	VADDPS      Z12, Z11, Z11
-	VBLENDMPS   Z11, Z0, K1, Z11
-	VSUBPS      Z0, Z11, Z11
-	VADDPS      Z11, Z1, Z1
-	VFMADD231PS Z11, Z11, Z5
-	VCVTPH2PS.Z (DX)(SI*1), K1, Z11
-	VCVTPH2PS.Z (R8)(SI*1), K1, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R10)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VCVTPH2PS   (BX)(SI*1), Z9
-	VCVTPH2PS   (R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	VCVTPH2PS   32(BX)(SI*1), Z9
-	VCVTPH2PS   32(R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z2, Z2
-	VFMADD231PS Z9, Z9, Z6
-	VCVTPH2PS   64(BX)(SI*1), Z9
-	VCVTPH2PS   64(R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z3, Z3
-	VFMADD231PS Z9, Z9, Z7
-	VCVTPH2PS   96(BX)(SI*1), Z9
-	VCVTPH2PS   96(R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z4, Z4
-	VFMADD231PS Z9, Z9, Z8
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VCVTPH2PS   (BX)(SI*1), Z9
-	VCVTPH2PS   (R9)(SI*1), Z10
-	VADDPS      Z10, Z9, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VCVTPH2PS.Z (BX)(SI*1), K1, Z9
-	VCVTPH2PS.Z (R9)(SI*1), K1, Z10
-	VADDPS      Z10, Z9, Z9
-	VBLENDMPS   Z9, Z0, K1, Z9
-	VSUBPS      Z0, Z9, Z9
-	VADDPS      Z9, Z1, Z1
-	VFMADD231PS Z9, Z9, Z5
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VCVTPH2PS   (DX)(SI*1), Z11
-	VCVTPH2PS   (R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, (AX)(SI*1)
-	VCVTPH2PS   32(DX)(SI*1), Z11
-	VCVTPH2PS   32(R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     64(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     64(R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, 32(AX)(SI*1)
-	VCVTPH2PS   64(DX)(SI*1), Z11
-	VCVTPH2PS   64(R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     128(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     128(R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, 64(AX)(SI*1)
-	VCVTPH2PS   96(DX)(SI*1), Z11
-	VCVTPH2PS   96(R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     192(DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     192(R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, 96(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VCVTPH2PS   (DX)(SI*1), Z11
-	VCVTPH2PS   (R8)(SI*1), Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS     (DI)(SI*2), Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS     (R10)(SI*2), Z12
-	VFMADD213PS Z12, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VCVTPH2PS.Z (DX)(SI*1), K1, Z11
-	VCVTPH2PS.Z (R8)(SI*1), K1, Z0
-	VADDPS      Z0, Z11, Z11
-	VMOVUPS.Z   (DI)(SI*2), K1, Z0
-	VSUBPS      Z9, Z11, Z11
-	VMULPS      Z10, Z11, Z11
-	VMOVUPS.Z   (R10)(SI*2), K1, Z9
-	VFMADD213PS Z9, Z0, Z11
-	VCVTPS2PH   $0x00, Z11, Y0
-	VMOVDQU16   Y0, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z3, Z1, Z1
 	VADDPS     Z4, Z2, Z2
@@ -10517,7 +9973,7 @@ walked:
 	VZEROUPPER
 	RET
 
-// func vecRMSNormBlockFP16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32, nt uint8) (sum float32, squares float32)
+// func vecRMSNormBlockFP16AVX512(dst *uint16, src *uint16, y *uint16, next *uint16, nextY *uint16, gamma *float32, beta *float32, n int, mean float32, scale float32, shift float32) (sum float32, squares float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, SSE2
 TEXT ·vecRMSNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst+0(FP), AX
@@ -10533,18 +9989,16 @@ TEXT ·vecRMSNormBlockFP16AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z5
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z6
 	VBROADCASTSS vecConstfp16avx512<>+256(SB), Z7
-	CMPB         nt+76(FP), $0x00
-	JE           cached
 	TESTQ        BX, BX
-	JZ           ntwrite
+	JZ           write
 	TESTQ        DX, DX
-	JZ           nttake
+	JZ           take
 	MOVQ         n+56(FP), CX
 	XORQ         SI, SI
 	SUBQ         $+384, CX
-	JLT          ntbothmaindone
+	JLT          bothmaindone
 
-ntbothmain:
+bothmain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -10752,14 +10206,14 @@ ntbothmain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         ntbothmain
+	JGE         bothmain
 
-ntbothmaindone:
+bothmaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntbothsingledone
+	JLT  bothsingledone
 
-ntbothsingle:
+bothsingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VCVTPH2PS   (BX)(SI*1), Z9
 	VFMADD231PS Z9, Z9, Z4
@@ -10771,11 +10225,11 @@ ntbothsingle:
 	VMOVNTDQ    Y9, (AX)(SI*1)
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         ntbothsingle
+	JGE         bothsingle
 
-ntbothsingledone:
+bothsingledone:
 	ADDQ        $+16, CX
-	JZ          ntbothdone
+	JZ          bothdone
 	MOVQ        $0x00000001, R8
 	SHLQ        CL, R8
 	DECQ        R8
@@ -10790,16 +10244,16 @@ ntbothsingledone:
 	VCVTPS2PH   $0x00, Z10, Y8
 	VMOVDQU16   Y8, K1, (AX)(SI*1)
 
-ntbothdone:
+bothdone:
 	JMP walked
 
-nttake:
+take:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  nttakemaindone
+	JLT  takemaindone
 
-nttakemain:
+takemain:
 	PREFETCHT1  7168(BX)(SI*1)
 	PREFETCHT1  7232(BX)(SI*1)
 	PREFETCHT1  7296(BX)(SI*1)
@@ -10863,24 +10317,24 @@ nttakemain:
 	LFENCE
 	ADDQ        $+768, SI
 	SUBQ        $+384, CX
-	JGE         nttakemain
+	JGE         takemain
 
-nttakemaindone:
+takemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  nttakesingledone
+	JLT  takesingledone
 
-nttakesingle:
+takesingle:
 	PREFETCHT1  7168(BX)(SI*1)
 	VCVTPH2PS   (BX)(SI*1), Z8
 	VFMADD231PS Z8, Z8, Z4
 	ADDQ        $+32, SI
 	SUBQ        $+16, CX
-	JGE         nttakesingle
+	JGE         takesingle
 
-nttakesingledone:
+takesingledone:
 	ADDQ        $+16, CX
-	JZ          nttakedone
+	JZ          takedone
 	MOVQ        $0x00000001, AX
 	SHLQ        CL, AX
 	DECQ        AX
@@ -10889,16 +10343,16 @@ nttakesingledone:
 	VCVTPH2PS.Z (BX)(SI*1), K1, Z8
 	VFMADD231PS Z8, Z8, Z4
 
-nttakedone:
+takedone:
 	JMP walked
 
-ntwrite:
+write:
 	MOVQ n+56(FP), CX
 	XORQ SI, SI
 	SUBQ $+384, CX
-	JLT  ntwritemaindone
+	JLT  writemaindone
 
-ntwritemain:
+writemain:
 	VCVTPH2PS (DX)(SI*1), Z10
 	VMOVUPS   (DI)(SI*2), Z9
 	VMULPS    Z8, Z10, Z10
@@ -11046,14 +10500,14 @@ ntwritemain:
 	LFENCE
 	ADDQ      $+768, SI
 	SUBQ      $+384, CX
-	JGE       ntwritemain
+	JGE       writemain
 
-ntwritemaindone:
+writemaindone:
 	ADDQ $+384, CX
 	SUBQ $+16, CX
-	JLT  ntwritesingledone
+	JLT  writesingledone
 
-ntwritesingle:
+writesingle:
 	VCVTPH2PS (DX)(SI*1), Z10
 	VMOVUPS   (DI)(SI*2), Z9
 	VMULPS    Z8, Z10, Z10
@@ -11062,11 +10516,11 @@ ntwritesingle:
 	VMOVNTDQ  Y9, (AX)(SI*1)
 	ADDQ      $+32, SI
 	SUBQ      $+16, CX
-	JGE       ntwritesingle
+	JGE       writesingle
 
-ntwritesingledone:
+writesingledone:
 	ADDQ        $+16, CX
-	JZ          ntwritedone
+	JZ          writedone
 	MOVQ        $0x00000001, BX
 	SHLQ        CL, BX
 	DECQ        BX
@@ -11078,203 +10532,7 @@ ntwritesingledone:
 	VCVTPS2PH   $0x00, Z10, Y8
 	VMOVDQU16   Y8, K1, (AX)(SI*1)
 
-ntwritedone:
-	JMP walked
-
-cached:
-	TESTQ BX, BX
-	JZ    inwrite
-	TESTQ DX, DX
-	JZ    intake
-	MOVQ  n+56(FP), CX
-	XORQ  SI, SI
-	SUBQ  $+64, CX
-	JLT   inbothmaindone
-
-inbothmain:
-	VCVTPH2PS   (BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z4
-	VCVTPH2PS   32(BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z5
-	VCVTPH2PS   64(BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z6
-	VCVTPH2PS   96(BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z7
-	VCVTPH2PS   (DX)(SI*1), Z10
-	VMOVUPS     (DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y9
-	VMOVDQU16   Y9, (AX)(SI*1)
-	VCVTPH2PS   32(DX)(SI*1), Z10
-	VMOVUPS     64(DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y9
-	VMOVDQU16   Y9, 32(AX)(SI*1)
-	VCVTPH2PS   64(DX)(SI*1), Z10
-	VMOVUPS     128(DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y9
-	VMOVDQU16   Y9, 64(AX)(SI*1)
-	VCVTPH2PS   96(DX)(SI*1), Z10
-	VMOVUPS     192(DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y9
-	VMOVDQU16   Y9, 96(AX)(SI*1)
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         inbothmain
-
-inbothmaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inbothsingledone
-
-inbothsingle:
-	VCVTPH2PS   (BX)(SI*1), Z9
-	VFMADD231PS Z9, Z9, Z4
-	VCVTPH2PS   (DX)(SI*1), Z10
-	VMOVUPS     (DI)(SI*2), Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y9
-	VMOVDQU16   Y9, (AX)(SI*1)
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         inbothsingle
-
-inbothsingledone:
-	ADDQ        $+16, CX
-	JZ          inbothdone
-	MOVQ        $0x00000001, R8
-	SHLQ        CL, R8
-	DECQ        R8
-	KMOVW       R8, K1
-	VCVTPH2PS.Z (BX)(SI*1), K1, Z9
-	VFMADD231PS Z9, Z9, Z4
-	VCVTPH2PS.Z (DX)(SI*1), K1, Z10
-	VMOVUPS.Z   (DI)(SI*2), K1, Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y8
-	VMOVDQU16   Y8, K1, (AX)(SI*1)
-
-inbothdone:
-	JMP walked
-
-intake:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  intakemaindone
-
-intakemain:
-	VCVTPH2PS   (BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z4
-	VCVTPH2PS   32(BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z5
-	VCVTPH2PS   64(BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z6
-	VCVTPH2PS   96(BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z7
-	ADDQ        $+128, SI
-	SUBQ        $+64, CX
-	JGE         intakemain
-
-intakemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  intakesingledone
-
-intakesingle:
-	VCVTPH2PS   (BX)(SI*1), Z8
-	VFMADD231PS Z8, Z8, Z4
-	ADDQ        $+32, SI
-	SUBQ        $+16, CX
-	JGE         intakesingle
-
-intakesingledone:
-	ADDQ        $+16, CX
-	JZ          intakedone
-	MOVQ        $0x00000001, AX
-	SHLQ        CL, AX
-	DECQ        AX
-	KMOVW       AX, K1
-	VCVTPH2PS.Z (BX)(SI*1), K1, Z8
-	VFMADD231PS Z8, Z8, Z4
-
-intakedone:
-	JMP walked
-
-inwrite:
-	MOVQ n+56(FP), CX
-	XORQ SI, SI
-	SUBQ $+64, CX
-	JLT  inwritemaindone
-
-inwritemain:
-	VCVTPH2PS (DX)(SI*1), Z10
-	VMOVUPS   (DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VCVTPS2PH $0x00, Z10, Y9
-	VMOVDQU16 Y9, (AX)(SI*1)
-	VCVTPH2PS 32(DX)(SI*1), Z10
-	VMOVUPS   64(DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VCVTPS2PH $0x00, Z10, Y9
-	VMOVDQU16 Y9, 32(AX)(SI*1)
-	VCVTPH2PS 64(DX)(SI*1), Z10
-	VMOVUPS   128(DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VCVTPS2PH $0x00, Z10, Y9
-	VMOVDQU16 Y9, 64(AX)(SI*1)
-	VCVTPH2PS 96(DX)(SI*1), Z10
-	VMOVUPS   192(DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VCVTPS2PH $0x00, Z10, Y9
-	VMOVDQU16 Y9, 96(AX)(SI*1)
-	ADDQ      $+128, SI
-	SUBQ      $+64, CX
-	JGE       inwritemain
-
-inwritemaindone:
-	ADDQ $+64, CX
-	SUBQ $+16, CX
-	JLT  inwritesingledone
-
-inwritesingle:
-	VCVTPH2PS (DX)(SI*1), Z10
-	VMOVUPS   (DI)(SI*2), Z9
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z9, Z10, Z10
-	VCVTPS2PH $0x00, Z10, Y9
-	VMOVDQU16 Y9, (AX)(SI*1)
-	ADDQ      $+32, SI
-	SUBQ      $+16, CX
-	JGE       inwritesingle
-
-inwritesingledone:
-	ADDQ        $+16, CX
-	JZ          inwritedone
-	MOVQ        $0x00000001, BX
-	SHLQ        CL, BX
-	DECQ        BX
-	KMOVW       BX, K1
-	VCVTPH2PS.Z (DX)(SI*1), K1, Z10
-	VMOVUPS.Z   (DI)(SI*2), K1, Z9
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z10, Z10
-	VCVTPS2PH   $0x00, Z10, Y8
-	VMOVDQU16   Y8, K1, (AX)(SI*1)
-
-inwritedone:
+writedone:
 walked:
 	VADDPS     Z2, Z0, Z0
 	VADDPS     Z3, Z1, Z1

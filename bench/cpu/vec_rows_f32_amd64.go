@@ -308,6 +308,16 @@ func vecLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n 
 //go:noescape
 func vecAddLayerNormBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
 
+// vecLayerNormNearBlockF32AVX512 is that of vecLayerNormBlockF32AVX512, stored in the caches.
+//
+//go:noescape
+func vecLayerNormNearBlockF32AVX512(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
+// vecLayerNormNearBlockF32AVX2 is the same loop.
+//
+//go:noescape
+func vecLayerNormNearBlockF32AVX2(dst, src, y, next, nextY, gamma, beta *float32, n int, mean, scale, shift float32) (sum, squares float32)
+
 // vecRMSNormBlockF32AVX512 likewise, without beta, mean, shift and the sum:
 //
 //	for j := range n {

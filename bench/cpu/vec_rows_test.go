@@ -169,6 +169,7 @@ func testLongNorms[T float](t *testing.T, isa ISA, m, n int) {
 	}{
 		{"layer norm", newLongNorm(l1, k.layerBlock, k.rowSums, weights, beta, eps), nil, alone},
 		{"layer norm of sums", newLongNorm(l1, k.addLayerBlock, k.rowSums, weights, beta, eps), y, func(i int) float64 { return float64(src[i] + y[i]) }},
+		{"layer norm in the caches", newNearNorm(l1, k.layerNearBlock, k.rowSums, weights, beta, eps), nil, alone},
 		{"root mean square", newLongNorm(l1, k.rmsBlock, k.rowSums, weights, nil, eps), nil, alone},
 	} {
 		if !c.long.takes(dst, pastCaches) {

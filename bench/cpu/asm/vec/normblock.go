@@ -9,8 +9,9 @@ import (
 // longer.
 const blockDistance = 7168
 
-// normBlock takes the sums of a part of one row, and writes the results of that of another past the caches.
-func (g *gen) normBlock(layer, add bool) {
+// normBlock takes the sums of a part of one row, and writes the results of that of another. Past the caches it fetches what
+// it takes, and waits for its loads.
+func (g *gen) normBlock(layer, add, nt bool) {
 	k := &norm{
 		gen: g, layer: layer, add: add, again: true,
 		dst: g.load("dst"), src: g.load("src"), next: g.load("next"), at: g.GP64(), n: g.GP64(), gamma: g.load("gamma"),
@@ -27,17 +28,23 @@ func (g *gen) normBlock(layer, add bool) {
 	}
 	k.clear()
 	walk := func(name string, take, write bool) {
-		k.strip(name, k.paced(), k.n, k.at, func(count int, mask *mask) {
-			if take {
+		many := accumulators
+		if nt {
+			many = k.paced()
+		}
+		k.strip(name, many, k.n, k.at, func(count int, mask *mask) {
+			if take && nt {
 				for _, p := range k.summands() {
 					k.fetchLines(p, k.at, blockDistance, count)
 				}
+			}
+			if take {
 				k.take(count, mask)
 			}
 			if write {
-				k.write(count, mask, mask == nil)
+				k.write(count, mask, nt && mask == nil)
 			}
-			if count > 1 {
+			if nt && count > 1 {
 				k.pace()
 			}
 		})

@@ -29,11 +29,15 @@ func (g *gen) norms() {
 	g.newNorm(false, false).rows()
 	const block = "func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)"
 	g.begin("LayerNormBlock", block)
-	g.normBlock(true, false)
+	g.normBlock(true, false, true)
 	g.begin("AddLayerNormBlock", block)
-	g.normBlock(true, true)
+	g.normBlock(true, true, true)
 	g.begin("RMSNormBlock", block)
-	g.normBlock(false, false)
+	g.normBlock(false, false, true)
+	if !g.half() {
+		g.begin("LayerNormNearBlock", block)
+		g.normBlock(true, false, false)
+	}
 }
 
 // norm is a normalisation of rows, and its registers.
