@@ -40,8 +40,9 @@ func newLongNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], 
 	return l
 }
 
-// newNearNorm is that within the caches, for rows that are half as long again, or nil: a Zen 4 runs layer norm of fp32 with
-// rows of 4096 in L3 so at .56 of the bandwidth of copy, at .44 row by row. Half as many are in a group. Halves, sums and the root mean square gain nothing.
+// newNearNorm is that within the caches, with half as many in a group, for rows that are half as long again, or nil: a Zen 4
+// runs layer norm of fp32 with rows of 4096 in L3 so at .56 of the bandwidth of copy, at .44 row by row. Halves, sums and the
+// root mean square gain nothing.
 func newNearNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], samples func(dst *T, src *S, lds, m, n int), gamma, beta []T, eps T) *longNorm[S, T] {
 	l := newLongNorm(caches, block, samples, gamma, beta, eps)
 	if l == nil || 2*l.bytes() < 3*orElse(caches.L1, typicalCaches.L1) {
