@@ -7,9 +7,6 @@ import (
 	"hwcal/schema"
 )
 
-// leastPoints is the number of sizes from which a line has more points than unknowns.
-const leastPoints = 3
-
 // mostIntensities is the largest ratio of the FLOP per byte of two shapes of an operation of which the bytes tell the time.
 const mostIntensities = 2
 
@@ -36,7 +33,7 @@ func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 	}
 	tables = slices.DeleteFunc(tables, func(t schema.LatencyTable) bool {
 		all := intensities[t.Operation]
-		return sizes(t.Points) < leastPoints || slices.Max(all) > mostIntensities*slices.Min(all)
+		return t.Sizes() < schema.LeastSizes || slices.Max(all) > mostIntensities*slices.Min(all)
 	})
 	for i := range tables {
 		t := &tables[i]
@@ -44,13 +41,4 @@ func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 		schema.FitLatency(t)
 	}
 	return tables
-}
-
-// sizes counts different numbers of bytes.
-func sizes(points []schema.LatencyPoint) int {
-	seen := map[int64]bool{}
-	for _, p := range points {
-		seen[p.Bytes] = true
-	}
-	return len(seen)
 }

@@ -31,10 +31,17 @@ func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Com
 }
 
 // Control measures the unfused side against itself, with one execution more for each
-// `part` on the side that stands for unfused: a trial whose outcome is known, 1 + 1/part,
-// or 1 if part is 0.
+// `part` on the side that stands for unfused: a trial whose outcome is known.
 func (r *Runner) Control(ctx context.Context, c Case, budget time.Duration, part int) (Comparison, error) {
 	return r.pair(ctx, c, budget, part, unfusedSide)
+}
+
+// TrueSpeedup is that of a control: 1 + 1/part, or 1 if part is 0.
+func TrueSpeedup(part int) float64 {
+	if part == 0 {
+		return 1
+	}
+	return 1 + 1/float64(part)
 }
 
 func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part int, other func(Workspace, Case) (side, error)) (Comparison, error) {

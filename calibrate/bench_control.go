@@ -28,7 +28,7 @@ func (b *benchRun) controls() error {
 			row := pairRow(b.pattern, s, c, cmp)
 			row.Against = string(kind)
 			b.rows = append(b.rows, row)
-			switch schema.OutcomeOf(kind, cmp.Verdict) {
+			switch schema.OutcomeOf(bench.TrueSpeedup(b.effectPart), cmp.Low, cmp.High, cmp.Verdict) {
 			case schema.ControlPassed:
 				right++
 			case schema.ControlFailed:

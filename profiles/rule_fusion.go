@@ -217,8 +217,8 @@ func (c *checker) verdict(path string, q *schema.Quality, own []schema.Code, v s
 	}
 }
 
-// checkControls: the speedup of a control lies in its interval, from which its verdict follows, from this
-// its outcome, and from the outcomes the quality.
+// checkControls: the speedup of a control lies in its interval, from which its verdict follows, from both
+// and the truth its outcome, and from the outcomes the quality.
 func checkControls(c *checker) {
 	for at, d := range c.eachDevice() {
 		if d.Quality == nil {
@@ -228,8 +228,8 @@ func checkControls(c *checker) {
 		for i, k := range d.Quality.Controls {
 			path := fmt.Sprintf("%s/quality/controls/%d", at, i)
 			c.verdict(path, nil, k.Warnings, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
-			if want := schema.OutcomeOf(k.Kind, k.Verdict); k.Outcome != want {
-				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s and %s", k.Kind, k.Verdict), string(k.Outcome), string(want))
+			if want := schema.OutcomeOf(k.TrueSpeedup, k.SpeedupCILow, k.SpeedupCIHigh, k.Verdict); k.Outcome != want {
+				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s, the interval %s to %s and %s in truth", k.Verdict, exact(k.SpeedupCILow), exact(k.SpeedupCIHigh), exact(k.TrueSpeedup)), string(k.Outcome), string(want))
 			}
 			switch {
 			case k.Kind == schema.SameCode && k.TrueSpeedup != 1:

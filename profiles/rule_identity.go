@@ -25,8 +25,11 @@ func checkUnique(c *checker) {
 		once(ids, at+"/id", "device", d.ID)
 		cases := seen{}
 		for path, e := range computes(at, d) {
-			once(cases, path, "operation", fmt.Sprintf("%s %s %s %s %s", quote(e.Operation),
-				coordinates(e.DType, e.Threads, e.CoreClass), quote(e.Implementation), quote(e.Shape), fmt.Sprint(e.InputShape)))
+			what := quote(e.Operation)
+			if e.Operation == peakFMA { // of which each unit has one
+				what += " " + quote(e.Implementation)
+			}
+			once(cases, path, "operation", fmt.Sprintf("%s %s %v", what, coordinates(e.DType, e.Threads, e.CoreClass), e.InputShape))
 		}
 		for i, e := range d.Bandwidth {
 			once(cases, fmt.Sprintf("%s/bandwidth/%d", at, i), "kernel", fmt.Sprintf("%s %s %s on %d threads, %d bytes",

@@ -31,8 +31,8 @@ func checkLatencyTables(c *checker) {
 					c.fail(point, "no such entry of operation_profiles", number(p.LatencyMS), fmt.Sprintf("the median of %s %s %v", t.Operation, t.DType, p.InputShape))
 				}
 			}
-			if t.Points[0].Bytes == t.Points[len(t.Points)-1].Bytes {
-				c.fail(path+"/points", "a line through a single size", fmt.Sprint(t.Points[0].Bytes), "several sizes")
+			if n := t.Sizes(); n < schema.LeastSizes {
+				c.fail(path+"/points", "a line through too few sizes", fmt.Sprint(n), fmt.Sprintf("at least %d", schema.LeastSizes))
 				continue
 			}
 			line := t

@@ -130,22 +130,20 @@ const (
 )
 
 func (ControlOutcome) JSONSchema() *jsonschema.Schema {
-	return enum("Whether the control came out as it must: same_code passes if neutral and fails if fuse or avoid, "+
-		"known_effect passes if fuse and fails if neutral or avoid; undecided if inconclusive.",
+	return enum("Whether the control came out as it must: passed if the verdict is the true one (of same_code neutral, "+
+		"of known_effect fuse) and the interval comes within 2% of the true speedup, undecided if inconclusive, failed else.",
 		ControlPassed, ControlFailed, ControlUndecided)
 }
 
-// OutcomeOf judges the verdict of a control.
-func OutcomeOf(kind ControlKind, v Verdict) ControlOutcome {
-	right := Neutral
-	if kind == KnownEffect {
-		right = Fuse
-	}
-	switch v {
-	case right:
-		return ControlPassed
-	case Inconclusive:
+// OutcomeOf judges a control whose speedup is known: what was decided must be right, and its interval [lo, hi] must not
+// be further from the truth than what matters.
+func OutcomeOf(truth, lo, hi float64, v Verdict) ControlOutcome {
+	off := VerdictOf(lo/truth, hi/truth)
+	switch {
+	case v == Inconclusive:
 		return ControlUndecided
+	case v != VerdictOf(truth, truth) || off == Fuse || off == Avoid:
+		return ControlFailed
 	}
-	return ControlFailed
+	return ControlPassed
 }

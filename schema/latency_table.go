@@ -2,6 +2,18 @@ package schema
 
 import "math"
 
+// LeastSizes is the number of different sizes from which a line has more points than unknowns.
+const LeastSizes = 3
+
+// Sizes counts the different numbers of bytes of a table.
+func (t LatencyTable) Sizes() int {
+	seen := map[int64]bool{}
+	for _, p := range t.Points {
+		seen[p.Bytes] = true
+	}
+	return len(seen)
+}
+
 // FitLatency fits the straight line of a table to its points. The measuring side and
 // validation share it, so that the line always agrees with its points.
 //

@@ -32,3 +32,27 @@ func TestVerdictOf(t *testing.T) {
 		}
 	}
 }
+
+func TestOutcomeOf(t *testing.T) {
+	for _, c := range []struct {
+		truth, lo, hi float64
+		want          ControlOutcome
+	}{
+		{1, 0.99, 1.01, ControlPassed},
+		{1, 0.97, 1.01, ControlUndecided},
+		{1, 1.03, 1.05, ControlFailed},
+		{1, 0.90, 0.95, ControlFailed},
+		{1.05, 1.04, 1.06, ControlPassed},
+		{1.05, 1.025, 1.22, ControlPassed},
+		{1.05, 1.00, 1.04, ControlUndecided},
+		{1.05, 0.99, 1.01, ControlFailed},
+		{1.05, 0.90, 0.95, ControlFailed},
+		// The verdict is right, the size is not.
+		{1.05, 1.0715, 1.2, ControlFailed},
+		{1.5, 1.03, 1.04, ControlFailed},
+	} {
+		if got := OutcomeOf(c.truth, c.lo, c.hi, VerdictOf(c.lo, c.hi)); got != c.want {
+			t.Errorf("OutcomeOf(%v, %v, %v) = %s, want %s", c.truth, c.lo, c.hi, got, c.want)
+		}
+	}
+}
