@@ -121,15 +121,15 @@ func (c *causal[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
 	}, nil
 }
 
-// eachRow calls f with what is seen in each of the worker's rows.
-func eachRow[E any, T float](c *causal[T], dst, src []E, f func(w *worker, to, from []E)) func(w *worker) {
-	return func(w *worker) {
-		for i := c.shares[w.id]; i < c.shares[w.id+1]; i++ {
-			lo, hi := c.rows.rows(i % c.rows.n)
-			for row := lo; row < hi; row++ {
-				at := (i/c.rows.n*c.sq + row) * c.sk
-				f(w, dst[at:][:c.seen(row)], src[at:][:c.seen(row)])
-			}
+// eachPanel calls f with the worker's panels of rows of scores, few enough for a call: from which element on, how many rows,
+// and how much the last of them sees.
+func (c *causal[T]) eachPanel(w *worker, f func(at, m, n int)) {
+	for i := c.shares[w.id]; i < c.shares[w.id+1]; i++ {
+		lo, hi := c.rows.rows(i % c.rows.n)
+		first := i / c.rows.n * c.sq
+		for each := max(1, vecCall/c.seen(hi-1)); lo < hi; lo += each {
+			m := min(each, hi-lo)
+			f((first+lo)*c.sk, m, c.seen(lo+m-1))
 		}
 	}
 }

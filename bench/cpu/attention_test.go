@@ -199,9 +199,18 @@ func testCausal[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 	for range 2 {
 		x.forget()
 		must(c.qkT(mem, x.q, x.k, x.scores))
-		tm.run(eachRow(c, x.scores, x.scores, func(_ *worker, to, from []T) { a.vec.scale.slice(to, from, nil, a.scale, 0) }))
+		tm.run(func(w *worker) {
+			c.eachPanel(w, func(at, m, n int) { a.vec.scale(&x.scores[at], &x.scores[at], nil, s.sk, s.sk, 0, m, n, a.scale, 0, cached) })
+		})
 		x.check("causal qkT, scaled", x.scores, w.scores, w.scoresBound)
-		tm.run(eachRow(c, x.p, x.scores, func(_ *worker, to, from []T) { a.vec.softmax(to, 0, from, 0, nil, 0, 1, len(from), 1) }))
+		tm.run(func(w *worker) {
+			c.eachPanel(w, func(at, m, n int) {
+				for i := range m {
+					seen := n - m + 1 + i
+					a.vec.softmax(x.p[at+i*s.sk:], 0, x.scores[at+i*s.sk:], 0, nil, 0, 1, seen, 1)
+				}
+			})
+		})
 		x.check("causal softmax", x.p, w.p, w.pBound)
 		must(c.pv(mem, x.p, x.v, x.o))
 		x.check("causal pv", x.o, w.o, w.oBound)

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 
 	"hwcal/bench"
 )
@@ -22,7 +23,8 @@ func bindSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, er
 	})
 }
 
-// bindCausalSoftmax is the softmax of what is seen of each row.
+// bindCausalSoftmax is the softmax of what is seen of each row: of a panel of rows at once, where what a row does not see of
+// what the last one does is -Inf.
 func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	rows, err := causalRows[T](ws, c.Output())
 	if err != nil {
@@ -32,10 +34,23 @@ func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 	if err != nil {
 		return nil, err
 	}
-	k := storedKernelsFor[S, T](ws)
-	return elementwise(ws, nameOf(ws, c), eachRow(rows, data[S](ws, c.Output()), data[S](ws, c[0].In[0]), func(w *worker, to, from []S) {
-		k.softmaxBy(rooms.of(w, cached), cached, to, rows.sk, from, rows.sk, nil, 0, 1, len(from), 1)
-	})), nil
+	k, dst, src, ld := storedKernelsFor[S, T](ws), data[S](ws, c.Output()), data[S](ws, c[0].In[0]), rows.sk
+	hidden := make([]S, rows.pack.mr)
+	k.results(hidden, make([]T, len(hidden)), func(to []T) {
+		for i := range to {
+			to[i] = T(math.Inf(-1))
+		}
+	})
+	return storing(ws, c, func(nt nontemporal) func(w *worker) {
+		return func(w *worker) {
+			rows.eachPanel(w, func(at, m, n int) {
+				for i := range m - 1 {
+					copy(src[at+i*ld:][n-(m-1)+i:n], hidden)
+				}
+				k.softmaxBy(rooms.of(w, nt), nt, dst[at:], ld, src[at:], ld, nil, 0, m, n, 1)
+			})
+		}
+	}), nil
 }
 
 // bindCausalScale is bindScale of what is seen of scores.
@@ -44,10 +59,13 @@ func bindCausalScale[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel
 	if err != nil {
 		return nil, err
 	}
-	scale, factor := storedKernelsFor[S, T](ws).scale, T(c[0].Params.(bench.ScaleParams).Factor)
-	return elementwise(ws, nameOf(ws, c), eachRow(rows, data[S](ws, c.Output()), data[S](ws, c[0].In[0]), func(_ *worker, to, from []S) {
-		scale.slice(to, from, nil, factor, 0)
-	})), nil
+	scale, factor, ld := storedKernelsFor[S, T](ws).scale, T(c[0].Params.(bench.ScaleParams).Factor), rows.sk
+	dst, src := data[S](ws, c.Output()), data[S](ws, c[0].In[0])
+	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
+		return func(w *worker) {
+			rows.eachPanel(w, func(at, m, n int) { scale(&dst[at], &src[at], nil, ld, ld, 0, m, n, factor, 0, nt) })
+		}
+	}), nil
 }
 
 // causalRows is the plan of operations on causal scores by themselves.
