@@ -122,6 +122,8 @@ func TestBuildRefusesShapes(t *testing.T) {
 		{"Conv2d_ReLU", "1x3x8x8x4x3x1x1x2"}, // groups do not divide the channels
 		{"Conv2d_ReLU", "1x4x2x2x4x5x1x0x1"}, // kernel larger than the image
 		{"Conv2d_ReLU", "1x1x32x32x1x1x1x1099511627776x1"},
+		{"conv2d", "1x1x131072x131072x1x65536x1x0x1"}, // more FLOP than 2^64
+		{"max_pool", "1x1x131072x131072x65536x1x0"},
 		{"max_pool", "1x1x1099511627776x32x1x1x0"},
 		{"max_pool", "1x1x8x8x0x1x0"},
 		{"max_pool", "1x1x8x8x2x0x0"},

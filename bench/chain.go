@@ -144,7 +144,7 @@ func (c Chain) UnfusedBytes(d schema.DType) int64 {
 }
 
 // FusedBytes counts the chain's own inputs and outputs: what a kernel of the whole
-// chain cannot avoid to read and write.
+// chain cannot avoid to read and write, and the pixels that a stride passes over.
 func (c Chain) FusedBytes(d schema.DType) int64 {
 	var n int64
 	for _, t := range c.Inputs() {

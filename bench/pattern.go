@@ -46,7 +46,7 @@ func (p Pattern) In(d schema.DType) Pattern {
 // bytes stay far from overflowing.
 const (
 	maxElems   = 1 << 40
-	maxProduct = 1 << 60
+	maxProduct = 1 << 58
 )
 
 // Build makes the chain of a shape for a place. Every dimension but a padding must be 1 at
@@ -58,6 +58,9 @@ func (p Pattern) Build(s Shape, on Place) (Chain, error) {
 			return nil, fmt.Errorf("bench: %s %s: %s must be at least 1", p.Name, s, d.Name)
 		}
 		product *= max(1, float64(d.N))
+		if d.Name == "kernel_size" || d.Name == "padding" { // one number for both directions
+			product *= max(1, float64(d.N))
+		}
 	}
 	if product > maxProduct {
 		return nil, fmt.Errorf("bench: %s %s: more than counts of it could hold", p.Name, s)
