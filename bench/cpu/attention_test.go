@@ -200,7 +200,9 @@ func testCausal[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 		x.forget()
 		must(c.qkT(mem, x.q, x.k, x.scores))
 		tm.run(func(w *worker) {
-			c.eachPanel(w, func(at, m, n int) { a.vec.scale(&x.scores[at], &x.scores[at], nil, s.sk, s.sk, 0, m, n, a.scale, 0, cached) })
+			c.eachPanel(w, func(at, m, n int) {
+				a.vec.scale(&x.scores[at], &x.scores[at], nil, s.sk, s.sk, 0, m, n, a.scale, 0, cached)
+			})
 		})
 		x.check("causal qkT, scaled", x.scores, w.scores, w.scoresBound)
 		tm.run(func(w *worker) {
