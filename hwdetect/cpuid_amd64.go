@@ -1,6 +1,10 @@
 package hwdetect
 
-import "github.com/klauspost/cpuid/v2"
+import (
+	"slices"
+
+	"github.com/klauspost/cpuid/v2"
+)
 
 // asmCPUID executes CPUID with EAX = leaf and ECX = sub.
 func asmCPUID(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
@@ -28,7 +32,7 @@ func (id *CPUID) addArch(c cpuid.CPUInfo) {
 		low, high := asmXCR0()
 		id.XCR0 = uint64(high)<<32 | uint64(low)
 	}
-	if id.has("amx_tile") && id.XCR0&xcr0AMX == xcr0AMX {
+	if slices.Contains(id.Flags, "amx_tile") && id.XCR0&xcr0AMX == xcr0AMX {
 		id.AMX = requestAMX()
 	}
 	if maxLeaf >= 0x16 {

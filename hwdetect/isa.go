@@ -69,8 +69,6 @@ var armISA = []struct{ cpuid, name string }{
 	{"SVE2", "sve2"},
 }
 
-func (id CPUID) has(flag string) bool { return slices.Contains(id.Flags, flag) }
-
 // verifiedISA lists the instruction sets that the processor has and the system
 // allows, and those that it has in vain. Where CPUID is not known, the kernel's
 // word in /proc/cpuinfo counts: it lists only what it allows.

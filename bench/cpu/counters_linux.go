@@ -48,23 +48,6 @@ func (r *counterReader) read() counters {
 	return c
 }
 
-// missing names what this system does not count.
-func (r *counterReader) missing() (names []string) {
-	if _, _, total := cpuTicks(r.text("proc/stat"), r.cpus); total == 0 {
-		names = append(names, "steal")
-	}
-	if len(r.cpuStats) == 0 {
-		names = append(names, "throttling")
-	}
-	if len(r.tids) > 0 {
-		task := fmt.Sprintf("proc/self/task/%d/", r.tids[0])
-		if r.text(task+"schedstat") == "" {
-			names = append(names, "run queue wait")
-		}
-	}
-	return names
-}
-
 // findCPUStats finds the files that count throttling, by any of the cgroups
 // that the process is in. Where a container hides the path of its cgroup, the
 // mounted root is the container's own.

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,23 @@ func TestCounterReader(t *testing.T) {
 			}
 		})
 	}
+}
+
+// missing names what this system does not count.
+func (r *counterReader) missing() (names []string) {
+	if _, _, total := cpuTicks(r.text("proc/stat"), r.cpus); total == 0 {
+		names = append(names, "steal")
+	}
+	if len(r.cpuStats) == 0 {
+		names = append(names, "throttling")
+	}
+	if len(r.tids) > 0 {
+		task := fmt.Sprintf("proc/self/task/%d/", r.tids[0])
+		if r.text(task+"schedstat") == "" {
+			names = append(names, "run queue wait")
+		}
+	}
+	return names
 }
 
 func writeTree(t *testing.T, root string, files map[string]string) {

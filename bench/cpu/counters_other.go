@@ -10,8 +10,3 @@ type counterReader struct{}
 func (t *team) counterReader([]int) *counterReader { return &counterReader{} }
 
 func (*counterReader) read() counters { return counters{when: time.Now()} }
-
-// missing names what this system does not count.
-func (*counterReader) missing() []string {
-	return []string{"steal", "throttling", "run queue wait"}
-}

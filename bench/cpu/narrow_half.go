@@ -42,12 +42,6 @@ func halfKernelsFor(d schema.DType, isa ISA) halfKernels {
 	return k
 }
 
-// halvesAlone says whether an instruction set has kernels for halves that need no memory for what is computed.
-func halvesAlone(d schema.DType, isa ISA) bool {
-	k, _ := halfAssembly(d, isa)
-	return k.exp != nil
-}
-
 func portableHalf[T ~uint16](from func(float64) T, to func(T) float64) halfKernels {
 	wide := func(x uint16) float32 { return float32(to(T(x))) }
 	half := func(x float32) uint16 { return uint16(from(float64(x))) }

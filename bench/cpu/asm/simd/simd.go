@@ -20,16 +20,6 @@ var (
 	AVX512 = ISA{"avx512", 64, 32}
 )
 
-// ByName returns the set of that name.
-func ByName(name string) ISA {
-	for _, s := range []ISA{AVX2, AVX512} {
-		if s.Name == name {
-			return s
-		}
-	}
-	panic("simd: unknown instruction set " + name)
-}
-
 // V is vector register i.
 func (s ISA) V(i int) reg.VecPhysical {
 	if s.Bytes == 64 {
