@@ -3,7 +3,7 @@
 GO          ?= go
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
 LDFLAGS      = -X main.version=$(VERSION)
-# Pinned; run with go run, so that users of the module do not download them.
+# Pinned, and not in go.mod, so that users of the module do not download them.
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JSONSCHEMA   = check-jsonschema==0.33.2
 QEMU        ?= $(firstword $(foreach q,qemu-aarch64-static qemu-aarch64,$(shell command -v $(q))))
@@ -44,11 +44,13 @@ nocgo: ## build without cgo, and test what then differs
 	CGO_ENABLED=0 $(GO) build ./...
 	CGO_ENABLED=0 $(GO) test ./hwdetect ./calibrate
 
-cross: ## build and vet, tests included, for the other systems
-	@for target in linux/arm64 darwin/arm64 windows/amd64; do \
+cross: ## build, vet and run staticcheck, tests included, for the other systems
+	@GOBIN=$(CURDIR)/bin $(GO) install $(STATICCHECK); \
+	for target in linux/arm64 darwin/arm64 windows/amd64; do \
 		echo "$$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./...; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet ./...; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} bin/staticcheck ./...; \
 	done
 
 # The schema is compared by go test ./schema.
