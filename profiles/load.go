@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"hwcal/schema"
@@ -21,15 +20,6 @@ func Load(path string) (*schema.Profile, error) {
 		path = "standard input"
 	}
 	return load(data, path)
-}
-
-// Read reads a profile to the end of r.
-func Read(r io.Reader) (*schema.Profile, error) {
-	data, err := readAll(r, "input")
-	if err != nil {
-		return nil, err
-	}
-	return Parse(data)
 }
 
 // Parse reads a profile from its text. It asks that the profile follows the

@@ -18,12 +18,12 @@ func TestLoad(t *testing.T) {
 	if got := p.Devices[0].FusionProfiles[0].Pattern; got != "Linear_Bias_ReLU" {
 		t.Errorf("pattern %q", got)
 	}
-	q, err := Read(strings.NewReader(string(golden(t))))
+	q, err := Parse(golden(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(p, q); diff != "" {
-		t.Errorf("Load and Read differ:\n%s", diff)
+		t.Errorf("Load and Parse differ:\n%s", diff)
 	}
 }
 

@@ -103,12 +103,6 @@ func (t *team) run(f func(w *worker)) {
 	}
 }
 
-// time executes the bodies in order, n times, and returns the time from the
-// earliest start to the latest end.
-func (t *team) time(n int, bodies ...func(w *worker)) time.Duration {
-	return t.sample([]sample{{n: n, bodies: bodies}})[0]
-}
-
 // sample is one measurement: the bodies in order, n times.
 type sample struct {
 	n      int
