@@ -25,7 +25,7 @@ func Chase(bytes, loads int64, resident bool) Op {
 }
 
 func init() {
-	Register(Pattern{
+	register(Pattern{
 		Name:  "pointer_chase",
 		Group: "memory",
 		Doc:   "dependent loads in random order: latency",

@@ -56,7 +56,7 @@ type PeakParams struct{ Rounds int64 }
 const PeakRoundFLOP = 15 << 17
 
 func init() {
-	Register(Pattern{
+	register(Pattern{
 		Name:  "peak_fma",
 		Group: "compute",
 		Doc:   "x <- 0.5 x + 1 in independent registers: what the FMA units can do",

@@ -16,23 +16,23 @@ type Stream struct {
 	main   bool // measured in quick runs too, and over the number of threads
 }
 
-// StreamScalar is the factor s of scale and triad.
-const StreamScalar = 3.0
+// streamScalar is the factor s of scale and triad.
+const streamScalar = 3.0
 
 // Streams are the bandwidth kernels under their field's names; _nt writes past
 // the caches.
 var Streams = []Stream{
 	{"read", "checksum of a[i]", 1, 0, 0, true},
 	{"read4", "checksum of a[i], in four streams", 1, 0, 0, false},
-	{"write", "a[i] = s", 0, 1, StreamScalar, true},
-	{"write_nt", "a[i] = s, non-temporal", 0, 1, StreamScalar, false},
+	{"write", "a[i] = s", 0, 1, streamScalar, true},
+	{"write_nt", "a[i] = s, non-temporal", 0, 1, streamScalar, false},
 	{"copy", "c[i] = a[i]", 1, 1, 0, true},
 	{"copy_nt", "c[i] = a[i], non-temporal", 1, 1, 0, false},
 	{"copy_nt4", "c[i] = a[i], non-temporal, in four streams", 1, 1, 0, true},
-	{"scale", "b[i] = s c[i]", 1, 1, StreamScalar, false},
+	{"scale", "b[i] = s c[i]", 1, 1, streamScalar, false},
 	{"add", "c[i] = a[i] + b[i]", 2, 1, 1, false},
-	{"triad", "a[i] = b[i] + s c[i]", 2, 1, StreamScalar, true},
-	{"triad_nt", "a[i] = b[i] + s c[i], non-temporal", 2, 1, StreamScalar, true},
+	{"triad", "a[i] = b[i] + s c[i]", 2, 1, streamScalar, true},
+	{"triad_nt", "a[i] = b[i] + s c[i], non-temporal", 2, 1, streamScalar, true},
 }
 
 // Arrays is the number of arrays that the kernel touches.
@@ -127,7 +127,7 @@ func Part(n, grain, id, parts int64) (lo, hi int64) {
 
 func init() {
 	for _, s := range Streams {
-		Register(Pattern{
+		register(Pattern{
 			Name:  "stream_" + s.Name,
 			Group: "memory",
 			Doc:   s.Doc,

@@ -79,8 +79,8 @@ func (p Pattern) Build(s Shape, on Place) (Chain, error) {
 
 var patterns []Pattern
 
-// Register adds a pattern. It is called from the init of the pattern's file.
-func Register(p Pattern) {
+// register adds a pattern. It is called from the init of the pattern's file.
+func register(p Pattern) {
 	if _, err := Lookup(p.Name); err == nil {
 		panic("bench: pattern " + p.Name + " registered twice")
 	}

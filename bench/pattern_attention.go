@@ -56,7 +56,7 @@ func init() {
 			return weighted(weights(selfScores(s)), attentionInput("V", s))
 		}},
 	} {
-		Register(Pattern{
+		register(Pattern{
 			Name: p.name, Group: "attention", Doc: p.doc,
 			Dims:   attentionDims,
 			Shapes: attentionShapes, Throughput: attentionThroughput, Sweep: attentionSweep(),

@@ -141,13 +141,13 @@ func init() {
 				return quantizedConv(conv, p.then), nil
 			}
 		}
-		Register(pattern)
+		register(pattern)
 	}
 }
 
 // The convolution alone, with its bias.
 func init() {
-	Register(Pattern{
+	register(Pattern{
 		Name: "conv2d", Group: operationGroup, Doc: "convolution with a bias, of X[batch,channels,height,width]",
 		Dims: convDims, Shapes: convShapes, Throughput: convThroughput,
 		Chain: func(s Shape, _ int64) (Chain, error) {

@@ -90,7 +90,7 @@ func alongKeys(shape func(keys int64) Shape) []Shape {
 }
 
 func init() {
-	Register(Pattern{
+	register(Pattern{
 		Name: "Causal_Attention", Group: "attention", Doc: "attention whose queries see no key behind their own: the prefill of a decoder",
 		Dims: causalDims, Shapes: causalShapes,
 		Throughput: func(schema.Mode) []Shape { return []Shape{dims(causalDims, 4, 16, 4096, 4096, 128)} },
@@ -99,7 +99,7 @@ func init() {
 			return decoderAttention(s, s.Get("heads"), s.Get("queries"))
 		},
 	})
-	Register(Pattern{
+	register(Pattern{
 		Name: "Grouped_Query_Attention", Group: "attention", Doc: "causal attention whose heads share K and V in groups",
 		Dims: groupedDims, Shapes: groupedShapes,
 		Throughput: func(schema.Mode) []Shape { return []Shape{dims(groupedDims, 4, 32, 8, 2048, 2048, 128)} },
@@ -108,7 +108,7 @@ func init() {
 			return decoderAttention(s, s.Get("kv_heads"), s.Get("queries"))
 		},
 	})
-	Register(Pattern{
+	register(Pattern{
 		Name: "Decode_Attention", Group: "attention", Doc: "attention of one query to all keys so far, bound by reading K and V",
 		Dims: decodeDims, Shapes: decodeAttentionShapes,
 		Throughput: func(schema.Mode) []Shape { return []Shape{dims(decodeDims, 64, 32, 8, 4096, 128)} },

@@ -47,7 +47,7 @@ func depthwiseSweep() []Shape {
 }
 
 func init() {
-	Register(Pattern{
+	register(Pattern{
 		Name: "Depthwise_Pointwise", Group: "conv",
 		Doc:        "depthwise convolution, max(x, 0) and a 1x1 convolution of the result, fused by rows",
 		Dims:       depthwiseDims,

@@ -108,6 +108,6 @@ var elementwises = []Pattern{
 func init() {
 	for _, p := range elementwises {
 		p.Group = "elementwise"
-		Register(p)
+		register(p)
 	}
 }

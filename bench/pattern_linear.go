@@ -128,6 +128,6 @@ func init() {
 		if p.int8 != nil {
 			pattern.Quantized = func(s Shape, _ int64) (Chain, error) { return quantized(s, p.int8...), nil }
 		}
-		Register(pattern)
+		register(pattern)
 	}
 }

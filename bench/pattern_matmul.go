@@ -112,6 +112,6 @@ func matmul(param bool) func(Shape, int64) (Chain, error) {
 func init() {
 	for _, p := range matmuls {
 		p.Group = "compute"
-		Register(p)
+		register(p)
 	}
 }

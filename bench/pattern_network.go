@@ -156,6 +156,6 @@ func init() {
 		{Name: "BERT_Encoder", Doc: "an encoder layer of BERT, whose heads have 64 columns", Dims: encoderDims, Shapes: encoderShapes, Chain: newEncoder},
 	} {
 		p.Group = networkGroup
-		Register(p)
+		register(p)
 	}
 }

@@ -106,7 +106,7 @@ var operations = []operation{
 	}},
 	{"concat", "Y[rows,2 dim]: the rows of Z behind those of X", together(Concat, Normal)},
 	{"copy", "y = x", alone(Copy)},
-	{"set", "y = 3", func(x *Tensor, _ Shape) Op { return Set(&Tensor{Name: "Y", Dims: x.Dims}, StreamScalar) }},
+	{"set", "y = 3", func(x *Tensor, _ Shape) Op { return Set(&Tensor{Name: "Y", Dims: x.Dims}, streamScalar) }},
 }
 
 // headColumns is the largest power of 2, up to 64, that divides the columns of all heads.
@@ -114,7 +114,7 @@ func headColumns(dim int64) int64 { return min(dim&-dim, 64) }
 
 func init() {
 	for _, o := range operations {
-		Register(Pattern{
+		register(Pattern{
 			Name: o.name, Group: "operation", Doc: o.doc, Dims: operationDims, Shapes: operationShapes,
 			Chain: func(s Shape, _ int64) (Chain, error) {
 				x := &Tensor{Name: "X", Dims: []int64{s.Get("batch") * s.Get("seq"), s.Get("dim")}}

@@ -23,6 +23,6 @@ func init() {
 		},
 	} {
 		p.Group = operationGroup
-		Register(p)
+		register(p)
 	}
 }
