@@ -82,8 +82,9 @@ type storedKernels[S inMemory, T float] struct {
 	// rmsNorm writes dst[i*ldd+j] = x / sqrt(mean square + eps) gamma[j] with x = src[i*lds+j]
 	// for m rows of n elements. dst may be src.
 	rmsNorm func(dst, src *S, gamma *T, ldd, lds, m, n int, eps T, nt nontemporal)
-	// layerBlock, addLayerBlock and rmsBlock are those of a part of a long row, past the caches, or nil. The last reads no
-	// beta, mean or shift. layerNearBlock is layerBlock within the caches; there is none of halves.
+	// layerBlock, addLayerBlock and rmsBlock are those of a part of a long row, stored past the caches; rmsBlock reads no
+	// beta, mean or shift. layerNearBlock is layerBlock with ordinary stores, and nil for halves. All of them are nil in
+	// portable code, with NEON, and where halves go through fp32 in memory.
 	layerBlock, addLayerBlock, rmsBlock, layerNearBlock normBlock[S, T]
 	// dropout writes dst[j] = scale src[j], or 0 where mix(at + (j+1) weyl) < least.
 	dropout func(dst, src *S, n int, scale T, least, at uint32, nt nontemporal)
