@@ -32,7 +32,7 @@ const peakAccs = 1024
 // PeakFMA runs x <- 0.5 x + 1 in independent registers, `rounds` times over all
 // accumulators of each thread. It touches no memory but to leave the
 // accumulators, which converge to 2. Units that only add products run x <- x + a b,
-// from where that ends at 2. One round counts peakRoundFLOP for each
+// from where that ends at 2. One round counts PeakRoundFLOP for each
 // thread, whatever the number of registers, so that a case means the same on
 // every instruction set.
 func PeakFMA(rounds, threads int64) Op {

@@ -64,7 +64,7 @@ func SettingsOf(mode schema.Mode) Settings {
 	return s
 }
 
-// Guards of method.md, relative.
+// Limits of the guards that the README describes under Method; relative unless said otherwise.
 const (
 	clockTolerance = 0.03 // by which the effective clock may move across a case
 	boundTolerance = 1.05 // above a bound, beyond which a rate cannot be true

@@ -1,6 +1,6 @@
 package cpu
 
-// flushLines of one call: some hundred microseconds, which the collector waits for.
+// flushCall is the number of lines of one call: some hundred microseconds, for which the garbage collector waits.
 const flushCall = 1 << 14
 
 // flush drives the worker's share of all buffers in use out to memory.

@@ -174,7 +174,7 @@ def compare_peaks(device):
                 met = False
                 line(f"peak {dtype}, GFLOPS", "-", "-", "-", "NOT MEASURED")
             continue
-        # The clock is that behind the case, so that it goes with the median and not with the best sample.
+        # The clock is the mean over the samples of the case, so that it goes with their median and not with the best.
         unit = max(entries, key=lambda c: c["gflops"]["median"])
         median, clock = unit["gflops"]["median"], unit["effective_clock_mhz"]
         expected = peak["value"] * clock / device["gpu"]["sm_max_mhz"]
