@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecReluF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -88,7 +88,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecScaleF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecScaleF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecScaleF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -175,7 +175,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAffineF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecAffineF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecAffineF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -274,7 +274,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSetF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecSetF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecSetF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -345,7 +345,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecAddF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecAddF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -436,7 +436,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecAddReluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecAddReluF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -538,7 +538,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSubF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecSubF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecSubF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -629,7 +629,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecMulF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -720,7 +720,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecDivF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecDivF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecDivF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -811,7 +811,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecMaxF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecMaxF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecMaxF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -902,7 +902,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecExpF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecExpF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecExpF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -1154,7 +1154,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecErfF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecErfF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecErfF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -1481,7 +1481,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecTanhF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -1710,7 +1710,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecGeluF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2024,7 +2024,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecGeluTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecGeluTanhF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecGeluTanhF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2273,7 +2273,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecSiluF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2513,7 +2513,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSigmoidF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecSigmoidF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecSigmoidF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2741,7 +2741,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecAddGeluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecAddGeluF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -3065,7 +3065,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecAddSiluF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecAddSiluF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -3315,7 +3315,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt bool)
+// func vecSiluMulF32NEON(dst, src, y *float32, ldd, lds, ldy, m, n int, a, b float32, nt uint8)
 TEXT ·vecSiluMulF32NEON(SB), NOSPLIT, $0-73
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func vecReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecReluF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -88,7 +88,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecScaleF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecScaleF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecScaleF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -175,7 +175,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAffineF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecAffineF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecAffineF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -274,7 +274,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSetF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecSetF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecSetF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -345,7 +345,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecAddF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecAddF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -436,7 +436,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecAddReluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecAddReluF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -538,7 +538,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSubF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecSubF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecSubF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -629,7 +629,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecMulF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -720,7 +720,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecDivF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecDivF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecDivF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -811,7 +811,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecMaxF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecMaxF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecMaxF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -902,7 +902,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecExpF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecExpF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecExpF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -1214,7 +1214,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecErfF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecErfF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecErfF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -1781,7 +1781,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecTanhF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2070,7 +2070,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecGeluF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2624,7 +2624,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecGeluTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecGeluTanhF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecGeluTanhF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -2933,7 +2933,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecSiluF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -3233,7 +3233,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSigmoidF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecSigmoidF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecSigmoidF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -3521,7 +3521,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecAddGeluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecAddGeluF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -4085,7 +4085,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecAddSiluF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecAddSiluF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -4395,7 +4395,7 @@ elementdone:
 	BNE row
 	RET
 
-// func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt bool)
+// func vecSiluMulF64NEON(dst, src, y *float64, ldd, lds, ldy, m, n int, a, b float64, nt uint8)
 TEXT ·vecSiluMulF64NEON(SB), NOSPLIT, $0-81
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1

@@ -31,7 +31,7 @@ func (f *file) function(name, params, result string) {
 // layout finds the offsets of parameters and results as Go's ABI0 has them, and the size of all of them.
 func (f *file) layout(params, result string) int {
 	f.args = map[string]int{}
-	sizes := map[string]int{"bool": 1, "float32": 4} // others have 8
+	sizes := map[string]int{"bool": 1, "uint8": 1, "float32": 4} // others have 8
 	at := 0
 	align := func(n int) { at = (at + n - 1) / n * n }
 	place := func(list string) {

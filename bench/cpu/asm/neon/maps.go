@@ -80,7 +80,7 @@ func (t target) emitMap(f *file, k mapped) {
 	}
 	p := new(pins)
 	body(newFile(), p, 1, true) // to learn what to pin
-	f.function(fmt.Sprintf("vec%sF%dNEON", k.name, 8*t.size), fmt.Sprintf("dst, src, y *%[1]s, ldd, lds, ldy, m, n int, a, b %[1]s, nt bool", t.element()), "")
+	f.function(fmt.Sprintf("vec%sF%dNEON", k.name, 8*t.size), fmt.Sprintf("dst, src, y *%[1]s, ldd, lds, ldy, m, n int, a, b %[1]s, nt uint8", t.element()), "")
 	f.load("dst src y ldd lds ldy m n", "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7")
 	for r := 3; r <= 5; r++ {
 		f.do("LSL $%d, R%d, R%d", t.shift(), r, r)
