@@ -21,7 +21,7 @@ type decode[T float] struct {
 	far             bool // K of a worker is not in its L2
 	steps           int  // of a block, a multiple of repeat
 	vec             vecKernels[T]
-	weigh           func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	weigh           skinnyTile[T]
 }
 
 // decodeWidth is the number of columns that the column kernels work on at full speed.

@@ -7,16 +7,38 @@ func newConvKernels[T float](isa ISA) convKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = convKernels[float32]{sgemmLoadRunsAVX512, sgemmGatherAVX512, sgemmEvenOddAVX512, sgemmPackRunAVX512, nil}
+			all = convKernels[float32]{
+				runs:    sgemmLoadRunsAVX512,
+				gather:  sgemmGatherAVX512,
+				evenOdd: sgemmEvenOddAVX512,
+				packRun: sgemmPackRunAVX512,
+			}
 		case AVX2:
-			all = convKernels[float32]{sgemmLoadRunsAVX2, sgemmGatherAVX2, sgemmEvenOddAVX2, sgemmPackRunAVX2, sgemmPackTapsAVX2}
+			all = convKernels[float32]{
+				runs:     sgemmLoadRunsAVX2,
+				gather:   sgemmGatherAVX2,
+				evenOdd:  sgemmEvenOddAVX2,
+				packRun:  sgemmPackRunAVX2,
+				packTaps: sgemmPackTapsAVX2,
+			}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = convKernels[float64]{dgemmLoadRunsAVX512, dgemmGatherAVX512, dgemmEvenOddAVX512, dgemmPackRunAVX512, nil}
+			all = convKernels[float64]{
+				runs:    dgemmLoadRunsAVX512,
+				gather:  dgemmGatherAVX512,
+				evenOdd: dgemmEvenOddAVX512,
+				packRun: dgemmPackRunAVX512,
+			}
 		case AVX2:
-			all = convKernels[float64]{dgemmLoadRunsAVX2, dgemmGatherAVX2, dgemmEvenOddAVX2, dgemmPackRunAVX2, dgemmPackTapsAVX2}
+			all = convKernels[float64]{
+				runs:     dgemmLoadRunsAVX2,
+				gather:   dgemmGatherAVX2,
+				evenOdd:  dgemmEvenOddAVX2,
+				packRun:  dgemmPackRunAVX2,
+				packTaps: dgemmPackTapsAVX2,
+			}
 		}
 	}
 	if all == nil {

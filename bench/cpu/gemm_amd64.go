@@ -8,16 +8,92 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 	case float32:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float32]{14, 32, 16, true, sgemmUkr14x32AVX512, sgemmNearUkr14x32AVX512, sgemmPackUkr14x32AVX512, sgemmTapsUkr14x32AVX512, sgemmSkinnyAVX512, 1, sgemmGEMVAVX512, sgemmGEMVFarAVX512, 8, sgemmGEMVStreamsAVX512, sgemmGEMVPanelsAVX512, sgemmPlain14x32AVX512, inOrder(4, 16, sgemmTransposeAVX512), 4, sgemmCopyRowsAVX512}
+			all = gemmKernels[float32]{
+				mr:              14,
+				nr:              32,
+				vl:              16,
+				masked:          true,
+				tile:            sgemmUkr14x32AVX512,
+				tileNear:        sgemmNearUkr14x32AVX512,
+				tilePack:        sgemmPackUkr14x32AVX512,
+				tileTaps:        sgemmTapsUkr14x32AVX512,
+				tileSkinny:      sgemmSkinnyAVX512,
+				skinnyGrain:     1,
+				tileGEMV:        sgemmGEMVAVX512,
+				tileGEMVFar:     sgemmGEMVFarAVX512,
+				farRows:         8,
+				tileGEMVStreams: sgemmGEMVStreamsAVX512,
+				tileGEMVPanels:  sgemmGEMVPanelsAVX512,
+				tilePlain:       sgemmPlain14x32AVX512,
+				transpose:       inOrder(4, 16, sgemmTransposeAVX512),
+				transposeRows:   4,
+				copyRows:        sgemmCopyRowsAVX512,
+			}
 		case AVX2:
-			all = gemmKernels[float32]{6, 16, 8, false, sgemmUkr6x16AVX2, sgemmNearUkr6x16AVX2, sgemmPackUkr6x16AVX2, nil, sgemmSkinnyAVX2, 16, sgemmGEMVAVX2, sgemmGEMVFarAVX2, 8, sgemmGEMVStreamsAVX2, sgemmGEMVPanelsAVX2, sgemmPlain6x16AVX2, inLanes(4, sgemmTransposeAVX2), 4, sgemmCopyRowsAVX2}
+			all = gemmKernels[float32]{
+				mr:              6,
+				nr:              16,
+				vl:              8,
+				tile:            sgemmUkr6x16AVX2,
+				tileNear:        sgemmNearUkr6x16AVX2,
+				tilePack:        sgemmPackUkr6x16AVX2,
+				tileSkinny:      sgemmSkinnyAVX2,
+				skinnyGrain:     16,
+				tileGEMV:        sgemmGEMVAVX2,
+				tileGEMVFar:     sgemmGEMVFarAVX2,
+				farRows:         8,
+				tileGEMVStreams: sgemmGEMVStreamsAVX2,
+				tileGEMVPanels:  sgemmGEMVPanelsAVX2,
+				tilePlain:       sgemmPlain6x16AVX2,
+				transpose:       inLanes(4, sgemmTransposeAVX2),
+				transposeRows:   4,
+				copyRows:        sgemmCopyRowsAVX2,
+			}
 		}
 	case float64:
 		switch isa {
 		case AVX512:
-			all = gemmKernels[float64]{14, 16, 8, true, dgemmUkr14x16AVX512, dgemmNearUkr14x16AVX512, dgemmPackUkr14x16AVX512, dgemmTapsUkr14x16AVX512, dgemmSkinnyAVX512, 1, dgemmGEMVAVX512, dgemmGEMVFarAVX512, 8, dgemmGEMVStreamsAVX512, dgemmGEMVPanelsAVX512, dgemmPlain14x16AVX512, inOrder(2, 8, dgemmTransposeAVX512), 2, dgemmCopyRowsAVX512}
+			all = gemmKernels[float64]{
+				mr:              14,
+				nr:              16,
+				vl:              8,
+				masked:          true,
+				tile:            dgemmUkr14x16AVX512,
+				tileNear:        dgemmNearUkr14x16AVX512,
+				tilePack:        dgemmPackUkr14x16AVX512,
+				tileTaps:        dgemmTapsUkr14x16AVX512,
+				tileSkinny:      dgemmSkinnyAVX512,
+				skinnyGrain:     1,
+				tileGEMV:        dgemmGEMVAVX512,
+				tileGEMVFar:     dgemmGEMVFarAVX512,
+				farRows:         8,
+				tileGEMVStreams: dgemmGEMVStreamsAVX512,
+				tileGEMVPanels:  dgemmGEMVPanelsAVX512,
+				tilePlain:       dgemmPlain14x16AVX512,
+				transpose:       inOrder(2, 8, dgemmTransposeAVX512),
+				transposeRows:   2,
+				copyRows:        dgemmCopyRowsAVX512,
+			}
 		case AVX2:
-			all = gemmKernels[float64]{6, 8, 4, false, dgemmUkr6x8AVX2, dgemmNearUkr6x8AVX2, dgemmPackUkr6x8AVX2, nil, dgemmSkinnyAVX2, 8, dgemmGEMVAVX2, dgemmGEMVFarAVX2, 8, dgemmGEMVStreamsAVX2, dgemmGEMVPanelsAVX2, dgemmPlain6x8AVX2, inLanes(2, dgemmTransposeAVX2), 2, dgemmCopyRowsAVX2}
+			all = gemmKernels[float64]{
+				mr:              6,
+				nr:              8,
+				vl:              4,
+				tile:            dgemmUkr6x8AVX2,
+				tileNear:        dgemmNearUkr6x8AVX2,
+				tilePack:        dgemmPackUkr6x8AVX2,
+				tileSkinny:      dgemmSkinnyAVX2,
+				skinnyGrain:     8,
+				tileGEMV:        dgemmGEMVAVX2,
+				tileGEMVFar:     dgemmGEMVFarAVX2,
+				farRows:         8,
+				tileGEMVStreams: dgemmGEMVStreamsAVX2,
+				tileGEMVPanels:  dgemmGEMVPanelsAVX2,
+				tilePlain:       dgemmPlain6x8AVX2,
+				transpose:       inLanes(2, dgemmTransposeAVX2),
+				transposeRows:   2,
+				copyRows:        dgemmCopyRowsAVX2,
+			}
 		}
 	}
 	if all == nil {

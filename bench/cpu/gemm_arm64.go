@@ -32,7 +32,7 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 type neonGEMM[T float] struct {
 	vl        int
 	near      func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T, step int)
-	skinny    func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	skinny    skinnyTile[T]
 	transpose func(dst *T, ldd int, src *T, lds, k int)
 	copyRows  func(dst, src *T, lds, k int)
 }

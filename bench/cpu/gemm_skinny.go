@@ -48,7 +48,7 @@ func skinnyPitch[T float](n int) int {
 const gemvRows, gemvBytes = 2, 8 << 10
 
 // skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.
-func (g *gemm[T]) skinnyKernel(cols int) (tile func(m, n, steps int, x, b *T, ldb int, y *T, ldy int), depth int) {
+func (g *gemm[T]) skinnyKernel(cols int) (tile skinnyTile[T], depth int) {
 	size := int(unsafe.Sizeof(T(0)))
 	bytes := min(cols, g.skinnyCols()) * size
 	lines := g.tileGEMVFar != nil && g.m == 1 && cols*size%64 == 0

@@ -36,21 +36,20 @@ type gemmKernels[T float] struct {
 	// It may be nil.
 	tileTaps func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, at int, places, masks *int)
 
-	// tileSkinny adds to y[m x n] the product of x, packed as [steps][m][4], and of
-	// 4*steps rows of b; n is a multiple of skinnyGrain. It may be nil.
-	tileSkinny  func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	// tileSkinny takes 4 rows of b a step; n is a multiple of skinnyGrain. It may be nil.
+	tileSkinny  skinnyTile[T]
 	skinnyGrain int
 
-	// tileGEMV does so with one row of b a step, and x as [steps][m]. It may be nil.
-	tileGEMV func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	// tileGEMV takes one row of b a step. It may be nil.
+	tileGEMV skinnyTile[T]
 
-	// tileGEMVFar does so for m = 1, rows of whole cache lines and farRows rows of b a step, which it
+	// tileGEMVFar is for m = 1 and rows of whole cache lines. It takes farRows rows of b a step, which it
 	// fetches. It may be nil; if not, there are the two that follow.
-	tileGEMVFar func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	tileGEMVFar skinnyTile[T]
 	farRows     int
 
 	// tileGEMVStreams is tileGEMVFar, but leaves it to the hardware what comes next.
-	tileGEMVStreams func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
+	tileGEMVStreams skinnyTile[T]
 
 	// tileGEMVPanels is y[panels*nr] = x[k] * b for packed panels, stride elements apart; or adds that to
 	// y. It walks several panels at a time, and leaves it to the hardware what comes next.
@@ -69,6 +68,9 @@ type gemmKernels[T float] struct {
 	// copyRows writes dst[p*nr+j] = src[p*lds+j] for p < k and j < nr.
 	copyRows func(dst, src *T, lds, k int)
 }
+
+// skinnyTile adds to y[m x n] the product of x, packed as [steps][m][rows], and of rows*steps rows of b.
+type skinnyTile[T float] func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
 func portableGEMMKernels[T float]() gemmKernels[T] {
 	const nr = 16
