@@ -16,7 +16,7 @@ const deviceRounds = 4
 // roundsOf makes it as much in a type, on a wide core. tf32 is one of tensor cores.
 func roundsOf(d schema.DType, on Place) int64 {
 	rounds := int64(peakRounds)
-	if d == schema.FP64 || d == schema.FP32 {
+	if !d.Mixed() {
 		rounds /= 16
 	}
 	if on.Threads == 0 {

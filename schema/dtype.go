@@ -57,6 +57,9 @@ func (d DType) Bytes() int64 {
 	return 0
 }
 
+// Mixed says whether the accumulation is in another type: what multiplies is then a unit of its own, such as tensor cores.
+func (d DType) Mixed() bool { return d != FP64 && d != FP32 }
+
 // RateUnit is the unit of 1e9 operations a second: those on integers are not floating-point ones.
 func (d DType) RateUnit() string {
 	if d == INT8 {

@@ -230,7 +230,11 @@ func (b *Backend) Kernels() []bench.KernelInfo {
 			if !kernels[name].has(d) {
 				continue
 			}
-			for _, implementation := range b.implementations(name, d) {
+			ours := b.ours(name, d)
+			if !d.Mixed() {
+				ours = ours[:1] // the best family
+			}
+			for _, implementation := range ours {
 				all = append(all, bench.KernelInfo{Chain: name, DType: d, Implementation: implementation})
 			}
 		}
@@ -254,32 +258,28 @@ func (b *Backend) families(chain string) []ISA {
 	return slices.DeleteFunc(slices.Clone(b.isas), func(isa ISA) bool { return !whole && vecISA(isa, chain) != isa })
 }
 
-// implementations are the family of kernels, or the units, of a chain in a type.
-func (b *Backend) implementations(chain string, d schema.DType) []string {
-	if d == schema.FP64 || d == schema.FP32 {
-		return []string{string(b.families(chain)[0])}
-	}
+// ours are the families that have kernels of a chain, or the units of a mixed type, best first.
+func (b *Backend) ours(chain string, d schema.DType) []string {
 	var names []string
-	for _, u := range b.units[d] {
-		names = append(names, u.name)
+	if d.Mixed() {
+		for _, u := range b.units[d] {
+			names = append(names, u.name)
+		}
+		return names
+	}
+	for _, isa := range b.families(chain) {
+		names = append(names, string(isa))
 	}
 	return names
 }
 
-// Implementations are the families of kernels that this CPU can run, or the units of a narrow
+// Implementations are the families of kernels that this CPU can run, or the units of a mixed
 // type, and behind them the libraries that have the chain.
 func (b *Backend) Implementations(chain string, d schema.DType) []string {
 	if !kernels[chain].has(d) {
 		return nil
 	}
-	var names []string
-	if d == schema.FP64 || d == schema.FP32 {
-		for _, isa := range b.families(chain) {
-			names = append(names, string(isa))
-		}
-	} else {
-		names = b.implementations(chain, d)
-	}
+	names := b.ours(chain, d)
 	for _, l := range b.libraries {
 		if l.Has(chain, d) {
 			names = append(names, l.Name())
@@ -290,7 +290,7 @@ func (b *Backend) Implementations(chain string, d schema.DType) []string {
 
 // Unsupported says why there are no kernels in a type; nothing if there are.
 func (b *Backend) Unsupported(d schema.DType) string {
-	if d == schema.FP64 || d == schema.FP32 || len(b.units[d]) > 0 {
+	if !d.Mixed() || len(b.units[d]) > 0 {
 		return ""
 	}
 	_, reason := usableUnits(d)

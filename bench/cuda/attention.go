@@ -91,7 +91,7 @@ func (t attentionTile) shared(d schema.DType) int {
 		row += 16
 	}
 	bytes := (t.queries + 3*t.keys) * row
-	if d == schema.FP32 || d == schema.FP64 {
+	if !d.Mixed() {
 		bytes += t.queries * t.keys * size
 	}
 	return bytes

@@ -12,7 +12,7 @@ import (
 // multiply: kernels without tensor cores may then read them more than once.
 func (a attention) few(d schema.DType) bool {
 	most := decodeQueries
-	if d == schema.FP32 || d == schema.FP64 {
+	if !d.Mixed() {
 		most *= 4
 	}
 	return !a.causal && a.sq <= most
