@@ -69,6 +69,8 @@ type decodeScratch[T float] struct {
 	max, shift, sums []T // of each column of s
 }
 
+func (x *decode[T]) scaleBy(factor float64) { x.scale = T(factor) }
+
 func (x *decode[T]) width() int { return 4 * x.m * x.repeat }
 
 func (x *decode[T]) lengths() []int {

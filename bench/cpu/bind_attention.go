@@ -96,7 +96,11 @@ func bindAttention[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	first, last := c[0], c[len(c)-1]
 	s := attentionShapeOf(first)
 	if s.sq == 1 && s.sk > 1 {
-		return bindDecode[T](ws, c, s)
+		x, err := newDecode[T](ws.isa, ws.caches, len(ws.workers), s)
+		if err != nil {
+			return nil, err
+		}
+		return bindDecode(ws, c, "gemv", x)
 	}
 	a, err := newAttention[T](ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
@@ -134,21 +138,26 @@ func bindAttention[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	return &kernel{name: fmt.Sprintf("gemm_%dx%d_%s", a.pack.mr, a.pack.nr, ws.isa), body: body}, err
 }
 
-// bindDecode binds the attention of one query to many keys.
-func bindDecode[T float](ws *workspace, c bench.Chain, s attentionShape) (*kernel, error) {
+// decoder is the plan of attention of one query to many keys, with tensors of type S.
+type decoder[S inMemory] interface {
+	scaleBy(factor float64)
+	scratchBytes(workers int) int64
+	qkT(mem []byte, workers int, q, k, scores []S) (func(w *worker), error)
+	pv(mem []byte, workers int, p, v, o []S) (func(w *worker), error)
+	full(mem []byte, workers int, q, k, v, o []S) (func(w *worker), error)
+}
+
+// bindDecode binds what a chain asks of such a plan.
+func bindDecode[S inMemory](ws *workspace, c bench.Chain, name string, x decoder[S]) (*kernel, error) {
 	first, last, workers := c[0], c[len(c)-1], len(ws.workers)
-	x, err := newDecode[T](ws.isa, ws.caches, workers, s)
-	if err != nil {
-		return nil, err
-	}
 	if len(c) > 1 {
-		x.scale = T(c[1].Params.(bench.ScaleParams).Factor)
+		x.scaleBy(c[1].Params.(bench.ScaleParams).Factor)
 	}
 	mem, err := ws.sharedScratch(x.scratchBytes(workers))
 	if err != nil {
 		return nil, err
 	}
-	in, second, out := data[T](ws, first.In[0]), data[T](ws, first.In[1]), data[T](ws, last.Out)
+	in, second, out := data[S](ws, first.In[0]), data[S](ws, first.In[1]), data[S](ws, last.Out)
 	var body func(w *worker)
 	switch c.String() {
 	case "qk_t":
@@ -156,9 +165,9 @@ func bindDecode[T float](ws *workspace, c bench.Chain, s attentionShape) (*kerne
 	case "pv":
 		body, err = x.pv(mem, workers, in, second, out)
 	case "qk_t+scale+softmax+pv":
-		body, err = x.full(mem, workers, in, second, data[T](ws, last.In[1]), out)
+		body, err = x.full(mem, workers, in, second, data[S](ws, last.In[1]), out)
 	default:
 		err = fmt.Errorf("one query: %w", bench.ErrUnsupported)
 	}
-	return &kernel{name: fmt.Sprintf("gemv_%s", vecISA(ws.isa, c.String())), body: body}, err
+	return &kernel{name: fmt.Sprintf("%s_%s", name, vecISA(ws.isa, c.String())), body: body}, err
 }

@@ -18,7 +18,11 @@ func bindHalfAttention(ws *workspace, c bench.Chain) (*kernel, error) {
 	first, last := c[0], c[len(c)-1]
 	s := attentionShapeOf(first)
 	if s.sq == 1 && s.sk > 1 {
-		return bindHalfDecode(ws, c, s)
+		x, err := newNarrowDecode(ws.dtype, ws.isa, ws.caches, len(ws.workers), s)
+		if err != nil {
+			return nil, err
+		}
+		return bindDecode(ws, c, "gemv_"+string(ws.dtype), x)
 	}
 	x, err := newNarrowAttention(ws.unit, ws.isa, ws.caches, len(ws.workers), s)
 	if err != nil {
@@ -48,33 +52,4 @@ func bindHalfAttention(ws *workspace, c bench.Chain) (*kernel, error) {
 		body, err = x.full(mem, in, second, halves(ws, last.In[1]), out)
 	}
 	return &kernel{name: fmt.Sprintf("gemm_%dx%d_%s", x.qkPlan.mr, x.qkPlan.nr, ws.unit.name), body: body}, err
-}
-
-// bindHalfDecode binds the attention of one query to many keys.
-func bindHalfDecode(ws *workspace, c bench.Chain, s attentionShape) (*kernel, error) {
-	first, last, workers := c[0], c[len(c)-1], len(ws.workers)
-	x, err := newNarrowDecode(ws.dtype, ws.isa, ws.caches, workers, s)
-	if err != nil {
-		return nil, err
-	}
-	if len(c) > 1 {
-		x.scale = float32(c[1].Params.(bench.ScaleParams).Factor)
-	}
-	mem, err := ws.sharedScratch(x.scratchBytes(workers))
-	if err != nil {
-		return nil, err
-	}
-	in, second, out := halves(ws, first.In[0]), halves(ws, first.In[1]), halves(ws, last.Out)
-	var body func(w *worker)
-	switch c.String() {
-	case "qk_t":
-		body, err = x.qkT(mem, workers, in, second, out)
-	case "pv":
-		body, err = x.pv(mem, workers, in, second, out)
-	case "qk_t+scale+softmax+pv":
-		body, err = x.full(mem, workers, in, second, halves(ws, last.In[1]), out)
-	default:
-		err = fmt.Errorf("one query: %w", bench.ErrUnsupported)
-	}
-	return &kernel{name: fmt.Sprintf("gemv_%s_%s", ws.dtype, vecISA(ws.isa, c.String())), body: body}, err
 }
