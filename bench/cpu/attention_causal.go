@@ -1,5 +1,7 @@
 package cpu
 
+import "unsafe"
+
 // causal is the plan of the operations of causal attention one by one. They work on
 // the tiles in which something is seen, and so do about half of what they would
 // without a mask, as the fused kernel does.
@@ -121,15 +123,17 @@ func (c *causal[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
 	}, nil
 }
 
-// eachPanel calls f with the worker's panels of rows of scores, few enough for a call: from which element on, how many rows,
-// and how much the last of them sees.
-func (c *causal[T]) eachPanel(w *worker, f func(at, m, n int)) {
+// eachPanel calls f with the worker's panels of rows of scores of type E, few enough for a call: from which element on, how
+// many rows, how much the first of them sees, to which each adds one, and how long they are taken for: in whole lines. (Stores
+// wait for the rest of a line that one before them writes in part: of rows from memory they took longer so than the rows.)
+func eachPanel[E inMemory, T float](c *causal[T], w *worker, f func(at, m, seen, n int)) {
+	line := 64 / int(unsafe.Sizeof(E(0)))
 	for i := c.shares[w.id]; i < c.shares[w.id+1]; i++ {
 		lo, hi := c.rows.rows(i % c.rows.n)
 		first := i / c.rows.n * c.sq
 		for each := max(1, vecCall/c.seen(hi-1)); lo < hi; lo += each {
 			m := min(each, hi-lo)
-			f((first+lo)*c.sk, m, c.seen(lo+m-1))
+			f((first+lo)*c.sk, m, c.seen(lo), min(ceilDiv(c.seen(lo+m-1), line)*line, c.sk))
 		}
 	}
 }

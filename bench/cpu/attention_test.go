@@ -200,16 +200,15 @@ func testCausal[T float](t *testing.T, isa ISA, tm *team, s attentionShape) {
 		x.forget()
 		must(c.qkT(mem, x.q, x.k, x.scores))
 		tm.run(func(w *worker) {
-			c.eachPanel(w, func(at, m, n int) {
+			eachPanel[T](c, w, func(at, m, _, n int) {
 				a.vec.scale(&x.scores[at], &x.scores[at], nil, s.sk, s.sk, 0, m, n, a.scale, 0, cached)
 			})
 		})
 		x.check("causal qkT, scaled", x.scores, w.scores, w.scoresBound)
 		tm.run(func(w *worker) {
-			c.eachPanel(w, func(at, m, n int) {
+			eachPanel[T](c, w, func(at, m, seen, _ int) {
 				for i := range m {
-					seen := n - m + 1 + i
-					a.vec.softmax(x.p[at+i*s.sk:], 0, x.scores[at+i*s.sk:], 0, nil, 0, 1, seen, 1)
+					a.vec.softmax(x.p[at+i*s.sk:], 0, x.scores[at+i*s.sk:], 0, nil, 0, 1, seen+i, 1)
 				}
 			})
 		})

@@ -23,8 +23,7 @@ func bindSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, er
 	})
 }
 
-// bindCausalSoftmax is the softmax of what is seen of each row: of a panel of rows at once, where what a row does not see of
-// what the last one does is -Inf.
+// bindCausalSoftmax is the softmax of what is seen of each row: of a panel of rows at once, in which what is not seen is -Inf.
 func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	rows, err := causalRows[T](ws, c.Output())
 	if err != nil {
@@ -35,7 +34,7 @@ func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 		return nil, err
 	}
 	k, dst, src, ld := storedKernelsFor[S, T](ws), data[S](ws, c.Output()), data[S](ws, c[0].In[0]), rows.sk
-	hidden := make([]S, rows.pack.mr)
+	hidden := make([]S, rows.pack.mr+lineElems)
 	k.results(hidden, make([]T, len(hidden)), func(to []T) {
 		for i := range to {
 			to[i] = T(math.Inf(-1))
@@ -43,9 +42,9 @@ func bindCausalSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 	})
 	return storing(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
-			rows.eachPanel(w, func(at, m, n int) {
-				for i := range m - 1 {
-					copy(src[at+i*ld:][n-(m-1)+i:n], hidden)
+			eachPanel[S](rows, w, func(at, m, seen, n int) {
+				for i := range m {
+					copy(src[at+i*ld:][seen+i:n], hidden)
 				}
 				k.softmaxBy(rooms.of(w, nt), nt, dst[at:], ld, src[at:], ld, nil, 0, m, n, 1)
 			})
@@ -63,7 +62,7 @@ func bindCausalScale[S inMemory, T float](ws *workspace, c bench.Chain) (*kernel
 	dst, src := data[S](ws, c.Output()), data[S](ws, c[0].In[0])
 	return storingFar(ws, c, func(nt nontemporal) func(w *worker) {
 		return func(w *worker) {
-			rows.eachPanel(w, func(at, m, n int) { scale(&dst[at], &src[at], nil, ld, ld, 0, m, n, factor, 0, nt) })
+			eachPanel[S](rows, w, func(at, m, _, n int) { scale(&dst[at], &src[at], nil, ld, ld, 0, m, n, factor, 0, nt) })
 		}
 	}), nil
 }
