@@ -29,14 +29,31 @@ func (c *Calibrator) kernelsLacking(pattern Pattern, d schema.DType) []string {
 // Lacking are the chains for which a device has no kernel in the type: that of the pattern, of whatever shape,
 // or those of the operations of a network.
 func (p Pattern) Lacking(b Backend, d schema.DType, c Chain) []string {
-	want := []string{c.String()}
+	want := []Chain{c}
 	if p.Network() {
-		want = slices.Compact(slices.Sorted(slices.Values(c.Names())))
+		want = slices.Collect(slices.Chunk(c, 1))
 	}
 	kernels := b.Kernels()
-	return slices.DeleteFunc(want, func(name string) bool {
-		return slices.ContainsFunc(kernels, func(k KernelInfo) bool { return k.DType == d && k.Chain == name })
-	})
+	var names []string
+	for _, c := range want {
+		if KernelOf(kernels, c, d) == nil {
+			names = append(names, c.String())
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
+// KernelOf finds the best kernel of a chain, or nil. Those for int8 work on sums: where the chain has none, that of the
+// same name is of something else.
+func KernelOf(kernels []KernelInfo, c Chain, d schema.DType) *KernelInfo {
+	if d == schema.INT8 && !slices.ContainsFunc(c.Tensors(), func(t *Tensor) bool { return t.Sums }) {
+		return nil
+	}
+	i := slices.IndexFunc(kernels, func(k KernelInfo) bool { return k.DType == d && k.Chain == c.String() })
+	if i < 0 {
+		return nil
+	}
+	return &kernels[i]
 }
 
 // chainOf is the chain of a pattern, whatever its shape.

@@ -114,7 +114,7 @@ func machineKernels() (hwdetect.Machine, []deviceKernels, error) {
 	return m, all, nil
 }
 
-// kernelOf finds the kernel of a chain, or nil.
+// kernelOf finds the kernel of that name, or nil.
 func kernelOf(kernels []bench.KernelInfo, chain string, d schema.DType) *bench.KernelInfo {
 	for i, k := range kernels {
 		if k.Chain == chain && k.DType == d {

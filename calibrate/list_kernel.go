@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"hwcal/bench"
 	"hwcal/schema"
@@ -39,32 +38,35 @@ func newKernelCatalog() (catalog, error) {
 func kernelsOf(dev deviceKernels) kernelCatalog {
 	var all kernelCatalog
 	listed := map[string]bool{}
-	add := func(kind, name string, chainIn func(d schema.DType) string) {
+	add := func(kind, name string, in func(d schema.DType) (chain string, k *bench.KernelInfo)) {
 		for _, d := range schema.DTypes() {
-			chain := chainIn(d)
+			chain, k := in(d)
 			listed[chain] = true
 			e := kernelEntry{Device: dev.ID, Kind: kind, Name: name, Chain: chain, DType: d}
-			if k := kernelOf(dev.kernels, chain, d); k != nil {
+			if k != nil {
 				e.Implementation, e.Supported = k.Implementation, true
 			}
 			all = append(all, e)
 		}
 	}
-	chainOf := func(p bench.Pattern) func(d schema.DType) string {
-		return func(d schema.DType) string { return strings.Join(operators(p.In(d)), "+") }
+	of := func(p bench.Pattern) func(d schema.DType) (string, *bench.KernelInfo) {
+		return func(d schema.DType) (string, *bench.KernelInfo) {
+			chain := chainOf(p.In(d))
+			return chain.String(), bench.KernelOf(dev.kernels, chain, d)
+		}
 	}
 	for _, p := range bench.Patterns() {
 		if !p.Network() { // of which the kernels of the others compute parts
-			add("pattern", p.Name, chainOf(p))
+			add("pattern", p.Name, of(p))
 		}
 	}
 	for _, p := range bench.Operations() {
-		add("operation", p.Name, chainOf(p))
+		add("operation", p.Name, of(p))
 	}
 	// What the unfused side of a pattern runs has no name of its own.
 	for _, k := range dev.kernels {
 		if !listed[k.Chain] {
-			add("part", k.Chain, func(schema.DType) string { return k.Chain })
+			add("part", k.Chain, func(d schema.DType) (string, *bench.KernelInfo) { return k.Chain, kernelOf(dev.kernels, k.Chain, d) })
 		}
 	}
 	return all

@@ -26,7 +26,7 @@ func (c patternCatalog) list() []patternEntry {
 	all := make([]patternEntry, len(c))
 	for i, p := range c {
 		e := patternEntry{
-			Name: p.Name, Group: p.Group, Doc: p.Doc, Operators: operators(p), Dims: p.Dims,
+			Name: p.Name, Group: p.Group, Doc: p.Doc, Operators: chainOf(p).Names(), Dims: p.Dims,
 			Shapes: map[schema.Mode][][]int64{},
 		}
 		for _, m := range modes {
@@ -76,13 +76,11 @@ func (c patternCatalog) print(p *page) {
 // padded lines the names of separate tables up.
 func padded(name string) string { return name + strings.Repeat(" ", max(0, 22-len(name))) }
 
-// operators are the names of the operations of a pattern, taken from a chain of
-// its first shape.
-func operators(p bench.Pattern) []string {
-	for _, s := range p.Shapes(schema.Full) {
-		if chain, err := p.Build(s, bench.Place{Threads: 1}); err == nil {
-			return chain.Names()
-		}
+// chainOf is the chain of a pattern on its first shape.
+func chainOf(p bench.Pattern) bench.Chain {
+	chain, err := p.Build(p.Shapes(schema.Full)[0], bench.Place{Threads: 1})
+	if err != nil {
+		panic(err) // a shape of our own
 	}
-	return []string{}
+	return chain
 }

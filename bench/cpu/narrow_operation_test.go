@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"hwcal/bench"
@@ -55,6 +56,44 @@ func TestOperationsOnInt8(t *testing.T) {
 				if _, err := bench.Verify(b, caseOf(t, p.Name, text, u.dtype, 1)); err != nil && !errors.Is(err, bench.ErrUnsupported) {
 					t.Errorf("%s %s: %v", p.Name, text, err)
 				}
+			}
+		}
+	}
+}
+
+// What is said to have a kernel, in whatever type, can be bound. Networks are seen in TestNetworks.
+func TestSupportedCanBeBound(t *testing.T) {
+	b := testBackend(t, "")
+	for _, u := range twins() {
+		if len(b.units[u.dtype]) == 0 {
+			b.units[u.dtype] = []unit{u}
+		}
+	}
+	for _, p := range slices.Concat(bench.Patterns(), bench.Operations()) {
+		text := "65536" // of what measures memory
+		if shapes, own := chainShapes[p.Name]; len(shapes) > 0 {
+			text = shapes[0]
+		} else if shapes := chainShapes[p.Group]; !own && len(shapes) > 0 {
+			text = shapes[0]
+		}
+		for _, d := range schema.DTypes() {
+			if units := b.units[d]; p.Network() || p.Name == "peak_fma" && len(units) > 0 && units[0].peak.run == nil {
+				continue // a twin has none
+			}
+			c := caseOf(t, p.Name, text, d, 1)
+			if len(p.Lacking(b, d, c.Chain)) > 0 {
+				continue
+			}
+			ws, err := b.Open(c)
+			if err != nil {
+				t.Errorf("%s %s %s: %v", p.Name, d, text, err)
+				continue
+			}
+			if _, err := ws.Bind(c.Chain); err != nil {
+				t.Errorf("%s %s %s: %v", p.Name, d, text, err)
+			}
+			if err := ws.Close(); err != nil {
+				t.Error(err)
 			}
 		}
 	}
