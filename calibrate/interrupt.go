@@ -9,11 +9,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"hwcal/profiles"
 )
 
 // grace is how long an interrupted command may take to end by itself. A sample
 // cannot be stopped half-way, but it leaves nothing behind: the process just
-// exits.
+// exits, unless a file is being saved.
 const grace = 500 * time.Millisecond
 
 // together is how close signals are that count as one: timeout(1) sends its own to the process,
@@ -42,7 +44,7 @@ func keep(ctx context.Context) {
 // interruptible gives a context that ends at the first SIGINT or SIGTERM, or when the terminal
 // goes away, unless that is ignored (nohup).
 func interruptible(stderr io.Writer) (context.Context, func()) {
-	i := &interruption{signals: make(chan os.Signal, 2), stderr: stderr, exit: os.Exit}
+	i := &interruption{signals: make(chan os.Signal, 2), stderr: stderr, exit: exit}
 	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(i.signals, syscall.SIGHUP)
@@ -52,6 +54,12 @@ func interruptible(stderr io.Writer) (context.Context, func()) {
 		signal.Stop(i.signals)
 		stop()
 	}
+}
+
+// exit ends the process behind what it is just saving, which takes a moment, and leaves nothing half done.
+func exit(code int) {
+	profiles.Finish()
+	os.Exit(code)
 }
 
 func (i *interruption) watch() (context.Context, func()) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"hwcal/schema"
 )
@@ -144,12 +145,21 @@ func follow(path string) (string, error) {
 	return "", errors.New("too many symbolic links")
 }
 
+// temporary is held while there is a temporary file.
+var temporary sync.Mutex
+
+// Finish waits for a file that is being saved, or for the trace of Writable to go, and lets none begin: it is what
+// comes before an end of the process that runs nothing that was deferred.
+func Finish() { temporary.Lock() }
+
 // replace puts data in the place of path in one step.
 func replace(path string, data []byte, perm fs.FileMode, exists bool) (err error) {
 	dir, base := filepath.Split(path)
 	if dir == "" {
 		dir = "."
 	}
+	temporary.Lock()
+	defer temporary.Unlock()
 	f, err := createBeside(dir, base, perm)
 	if err != nil {
 		return err
@@ -244,6 +254,8 @@ func Writable(path string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
+	temporary.Lock()
+	defer temporary.Unlock()
 	f, err := createBeside(filepath.Dir(target), filepath.Base(target), 0o600)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))

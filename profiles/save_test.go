@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"hwcal/schema"
 )
@@ -84,6 +85,38 @@ func TestSaveNewAndReplace(t *testing.T) {
 	long := filepath.Join(dir, strings.Repeat("n", 250)+".json")
 	if err := Save(long, goldenProfile(t)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFinish: whenever a process ends behind Finish, there is no temporary file, and the file is whole.
+func TestFinish(t *testing.T) {
+	for name, save := range map[string]func(path string) error{
+		"Save":     func(path string) error { return Save(path, goldenProfile(t)) },
+		"Writable": Writable,
+	} {
+		dir, ends := t.TempDir(), make(chan error)
+		go func() {
+			for range 100 {
+				if err := save(filepath.Join(dir, "p.json")); err != nil {
+					ends <- err
+				}
+			}
+			close(ends)
+		}()
+		for done := false; !done; {
+			Finish()
+			if got := entries(t, dir); strings.Contains(got, ".tmp") {
+				t.Errorf("%s: folder holds %s", name, got)
+			}
+			temporary.Unlock()
+			select {
+			case err := <-ends:
+				if done = true; err != nil {
+					t.Fatal(err)
+				}
+			case <-time.After(time.Millisecond):
+			}
+		}
 	}
 }
 
