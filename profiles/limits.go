@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of the input. A profile of a large machine takes a few hundred KiB;
+// Limits of the input. A profile takes up to some MiB, as roomBytes says;
 // these are far above it and keep hostile input from taking the memory.
 const (
 	MaxBytes  = 64 << 20 // of a file

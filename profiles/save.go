@@ -268,5 +268,6 @@ func Writable(path string) error {
 	return nil
 }
 
-// roomBytes is more than the profile of a large machine takes.
-const roomBytes = 1 << 20
+// roomBytes is more than the profile of a large machine takes: default runs of a few cores come to 1.3 MiB, and full
+// ones have several times as many entries.
+const roomBytes = 8 << 20

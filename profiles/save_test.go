@@ -120,6 +120,19 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// TestRoom: there is room for several times the profiles that we have.
+func TestRoom(t *testing.T) {
+	files, err := filepath.Glob("*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Size() > roomBytes/4 {
+			t.Errorf("%s: %v, %d bytes", file, err, info.Size())
+		}
+	}
+}
+
 func TestSaveKeepsMode(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no such modes")
