@@ -18,18 +18,21 @@ func (c *Calibrator) Bench(ctx context.Context, pattern Pattern, implementations
 }
 
 func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType][]string) []step {
-	steps := c.peakSteps([]Place{c.all()})
+	var steps []step
 	c.levels = c.claimed()
-	if c.needsCurve(pattern) {
-		steps = append(steps, c.curveStep(c.one()))
+	if len(c.workingSets(pattern)) > 0 { // else there is nothing to hold against ceilings
+		steps = c.peakSteps([]Place{c.all()})
+		if c.needsCurve(pattern) {
+			steps = append(steps, c.curveStep(c.one()))
+		}
+		steps = append(steps, step{
+			label: "ceilings",
+			cost:  8 * c.pointCost(),
+			run: func(ctx context.Context, scale float64) error {
+				return c.measureCeilings(ctx, pattern, scale)
+			},
+		})
 	}
-	steps = append(steps, step{
-		label: "ceilings",
-		cost:  8 * c.pointCost(),
-		run: func(ctx context.Context, scale float64) error {
-			return c.measureCeilings(ctx, pattern, scale)
-		},
-	})
 	for _, s := range pattern.Shapes(c.Options.Mode) {
 		for _, d := range c.Options.DTypes {
 			units := implementations[d]
@@ -44,12 +47,13 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 	return steps
 }
 
-// workingSets are those of the shapes in all types.
+// workingSets are those of the shapes in all types for which there is memory.
 func (c *Calibrator) workingSets(pattern Pattern) []int64 {
 	var sets []int64
 	for _, s := range pattern.Shapes(c.Options.Mode) {
 		for _, d := range c.Options.DTypes {
-			if chain, err := pattern.In(d).Build(s, c.all()); err == nil {
+			chain, err := pattern.In(d).Build(s, c.all())
+			if err == nil && c.Runner.fits(Case{Chain: chain, DType: d}) == nil {
 				sets = append(sets, chain.FusedBytes(d))
 			}
 		}

@@ -275,6 +275,33 @@ func TestCaseWithoutMemory(t *testing.T) {
 	}
 }
 
+// Where no case of an operation fits into memory, nothing is measured before that is said.
+func TestBenchWithoutMemory(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.DTypes, c.Runner.Memory = []schema.DType{schema.FP32}, 1<<30
+	matmul, err := Lookup("matmul")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench := func(shapes ...Shape) []schema.Unavailable {
+		matmul.Shapes = func(schema.Mode) []Shape { return shapes }
+		dev, _, err := c.Bench(context.Background(), matmul, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dev.Unavailable
+	}
+	large := dims(matmul.Dims, 100000, 100000, 1)
+	refused := func(u schema.Unavailable) bool { return strings.Contains(u.Reason, ErrMemory.Error()) }
+	if lacking := bench(large); f.opened > 0 || !slices.ContainsFunc(lacking, refused) {
+		t.Errorf("%d cases opened, %v", f.opened, lacking)
+	}
+	if bench(large, dims(matmul.Dims, 16, 16, 16)); f.opened == 0 {
+		t.Error("one that fits is not measured")
+	}
+}
+
 // An operation in a level that is hardly larger than the one before is measured without a ceiling: that is no failure.
 func TestBenchWithoutCeiling(t *testing.T) {
 	softmax, err := Lookup("softmax")
