@@ -11,7 +11,7 @@ import (
 const (
 	exitFailed      = 1   // it could not be done, or a profile is invalid
 	exitUsage       = 2   // the command line makes no sense
-	exitStrict      = 3   // --strict met an implausible or inconclusive result, or compare a regression
+	exitStrict      = 3   // --strict met what is wrong, inconclusive or missing, or compare a regression
 	exitInterrupted = 130 // as a shell reports SIGINT
 )
 

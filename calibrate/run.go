@@ -39,7 +39,7 @@ func runCommand() *cli.Command {
 			&cli.DurationFlag{Name: "budget", DefaultText: "26s quick, 114s, 14m50s full", Usage: "time for each device"},
 			&cli.StringFlag{Name: "resume", Usage: "interrupted profile, a `FILE`, that a --full run with the same flags continues"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the input data and of the order of the measurements"},
-			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or the verdict of a pair inconclusive"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit with 3 if a result is implausible or wrong, a step failed, the verdict of a pair is inconclusive, or nothing was measured"},
 			&cli.BoolFlag{Name: "no-progress", Usage: "draw no progress bar"},
 		},
 		Action: runAction,
@@ -276,16 +276,23 @@ func rescue(p *schema.Profile, cause error) error {
 	return fmt.Errorf("%w; the profile is in %s instead", cause, file)
 }
 
-// strict finds implausible results and inconclusive pairs. Where a crossover is inconclusive its verdict changes, and a
+// strictCodes are of what is wrong, and of what there is not that was to be measured. For what the time of the run was
+// too short, it is as asked for.
+var strictCodes = []schema.Code{schema.Implausible, schema.Mismatch, schema.Failed, schema.DeviceLost}
+
+// strict finds what is wrong, inconclusive pairs, and devices of which there is nothing. Where a crossover is inconclusive its verdict changes, and a
 // control that fails makes all pairs inconclusive.
 func strict(p *schema.Profile) error {
 	var bad []string
 	for _, w := range p.Warnings {
-		if w.Code == schema.Implausible {
-			bad = append(bad, w.Path+" is implausible")
+		if slices.Contains(strictCodes, w.Code) {
+			bad = append(bad, fmt.Sprintf("%s %s: %s", w.Path, w.Code, w.Message))
 		}
 	}
 	for _, d := range p.Devices {
+		if len(d.Compute)+len(d.Bandwidth)+len(d.Latency)+len(d.OperationProfiles)+len(d.FusionProfiles) == 0 {
+			bad = append(bad, "nothing was measured of "+d.ID)
+		}
 		for _, f := range d.FusionProfiles {
 			if f.Verdict == schema.Inconclusive {
 				bad = append(bad, fmt.Sprintf("%s %s %s is inconclusive", f.Pattern, f.DType, f.Shape))

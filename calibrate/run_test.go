@@ -45,3 +45,35 @@ func TestToolVersion(t *testing.T) {
 		t.Errorf("%s, want %s", got, version)
 	}
 }
+
+// TestStrict: a gate must not take for success what is wrong, or not there.
+func TestStrict(t *testing.T) {
+	for _, test := range []struct {
+		want   string
+		change func(p *schema.Profile)
+	}{
+		{"", func(*schema.Profile) {}},
+		{"", func(p *schema.Profile) {
+			p.Warnings = []schema.Warning{{Code: schema.NoisyHost}, {Code: schema.BudgetSpent}}
+		}},
+		{"/devices/0 failed: x", func(p *schema.Profile) {
+			p.Warnings = []schema.Warning{{Code: schema.Failed, Path: "/devices/0", Message: "x"}}
+		}},
+		{"implausible", func(p *schema.Profile) { p.Warnings = []schema.Warning{{Code: schema.Implausible}} }},
+		{"mismatch", func(p *schema.Profile) { p.Warnings = []schema.Warning{{Code: schema.Mismatch}} }},
+		{"device_lost", func(p *schema.Profile) { p.Warnings = []schema.Warning{{Code: schema.DeviceLost}} }},
+		{"nothing was measured of cpu0", func(p *schema.Profile) { p.Devices[0] = schema.Device{ID: "cpu0"} }},
+		{"is inconclusive", func(p *schema.Profile) { p.Devices[0].FusionProfiles[0].Verdict = schema.Inconclusive }},
+	} {
+		p := golden(t)
+		p.Warnings = nil
+		for i := range p.Devices[0].FusionProfiles {
+			p.Devices[0].FusionProfiles[i].Verdict = schema.Fuse
+		}
+		test.change(p)
+		err := strict(p)
+		if (err != nil) != (test.want != "") || err != nil && (exitCode(err) != exitStrict || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+}
