@@ -41,6 +41,14 @@ func positive(c *cli.Context, flags ...string) error {
 	return nil
 }
 
+// named refuses an empty name, as that of a variable that is not set: it is none to put the default in place of.
+func named(c *cli.Context, flag string) error {
+	if c.IsSet(flag) && c.String(flag) == "" {
+		return usagef("--%s: want a name", flag)
+	}
+	return nil
+}
+
 // noArguments refuses arguments that a command would otherwise ignore.
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {

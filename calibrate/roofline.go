@@ -32,6 +32,9 @@ func rooflineAction(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return usagef("roofline wants one file, not %d; - is standard input", c.NArg())
 	}
+	if err := named(c, "output"); err != nil {
+		return err
+	}
 	path, output := c.Args().First(), c.String("output")
 	switch {
 	case output == "" && path == "-":

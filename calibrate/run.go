@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -80,10 +81,7 @@ func runAction(c *cli.Context) error {
 		name = hwdetect.HardwareName(devices)
 	}
 	standard := hwdetect.Slug(name) + ".json"
-	output := c.String("output")
-	if output == "" {
-		output = standard
-	}
+	output := cmp.Or(c.String("output"), standard)
 	if err := profiles.Writable(output); err != nil {
 		return err
 	}
@@ -175,6 +173,9 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 		return o, usagef("--resume continues runs with --full only")
 	}
 	if err := positive(c, "peak-gflops", "peak-bandwidth", "threads", "budget"); err != nil {
+		return o, err
+	}
+	if err := named(c, "output"); err != nil {
 		return o, err
 	}
 	o.Budget = budgets[o.Mode]
