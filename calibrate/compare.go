@@ -85,7 +85,7 @@ func loadWarned(stderr io.Writer, path string) (*schema.Profile, error) {
 	}
 	p, err := profiles.Parse(data)
 	if invalid := (*profiles.InvalidError)(nil); errors.As(err, &invalid) {
-		invalid.Name = path
+		invalid.Name = profiles.NameOf(path)
 	}
 	if err != nil {
 		return nil, err
@@ -95,7 +95,11 @@ func loadWarned(stderr io.Writer, path string) (*schema.Profile, error) {
 		if n > profiles.MaxFindings {
 			findings = fmt.Sprintf("more than %d findings", profiles.MaxFindings)
 		}
-		fmt.Fprintf(stderr, "calibrate: warning: %s against this profile, see calibrate validate %s\n", findings, path)
+		see := "see calibrate validate " + path
+		if path == "-" { // which is read
+			see = "save what came from standard input, and see calibrate validate FILE"
+		}
+		fmt.Fprintf(stderr, "calibrate: warning: %s against this profile, %s\n", findings, see)
 	}
 	return p, nil
 }

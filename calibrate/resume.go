@@ -17,6 +17,7 @@ import (
 // that p will be. A run that it does not belong to is asked for by a wrong command line.
 func loadInterrupted(file string, p *schema.Profile) (*schema.Profile, error) {
 	data, err := profiles.ReadFile(file)
+	file = profiles.NameOf(file)
 	if err != nil {
 		return nil, err
 	}

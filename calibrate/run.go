@@ -116,7 +116,7 @@ func runAction(c *cli.Context) error {
 		return measure(c.Context, dev, o)
 	})
 	if errors.Is(err, bench.ErrResume) {
-		err = usagef("--resume: %s %v", c.String("resume"), err)
+		err = usagef("--resume: %s %v", profiles.NameOf(c.String("resume")), err)
 	}
 	if err != nil && !interrupted {
 		return err

@@ -16,14 +16,11 @@ func withShapes(file string, others []bench.Pattern) ([]bench.Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file == "-" {
-		file = "standard input"
-	}
 	all := slices.Clone(others)
 	seen := map[string]bool{}
 	for _, g := range given {
 		at := func(t profiles.Text, err error) error {
-			return fmt.Errorf("%s:%d:%d: %w", file, t.Line, t.Column, err)
+			return fmt.Errorf("%s:%d:%d: %w", profiles.NameOf(file), t.Line, t.Column, err)
 		}
 		p, err := bench.Lookup(g.Pattern.Value)
 		switch {

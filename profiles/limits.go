@@ -20,10 +20,21 @@ const (
 	maxDigits = 64       // of characters of a number: exact arithmetic on longer ones is slow
 )
 
+// stdin stands for standard input where a file is wanted.
+const stdin = "-"
+
+// NameOf is what messages call a file that ReadFile reads.
+func NameOf(path string) string {
+	if path == stdin {
+		return "standard input"
+	}
+	return path
+}
+
 // ReadFile reads a profile's bytes within the size limit; "-" is standard input.
 func ReadFile(path string) ([]byte, error) {
-	if path == "-" {
-		return readAll(os.Stdin, "standard input")
+	if path == stdin {
+		return readAll(os.Stdin, NameOf(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {

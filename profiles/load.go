@@ -16,10 +16,7 @@ func Load(path string) (*schema.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path == "-" {
-		path = "standard input"
-	}
-	return load(data, path)
+	return load(data, NameOf(path))
 }
 
 // Parse reads a profile from its text. It asks that the profile follows the

@@ -23,12 +23,9 @@ func LoadShapes(path string) ([]PatternShapes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path == "-" {
-		path = "standard input"
-	}
 	shapes, f := parseShapes(data)
 	if f != nil {
-		return nil, &InvalidError{Name: path, Findings: []Finding{*f}}
+		return nil, &InvalidError{Name: NameOf(path), Findings: []Finding{*f}}
 	}
 	return shapes, nil
 }
