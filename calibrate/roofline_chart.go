@@ -108,10 +108,7 @@ func (r *rooflineChart) draw(into draw.Canvas) {
 	x, y := extents(&r.Roofline)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x.low, x.high, y.low, y.high
 	p.X.Label.Text = "arithmetic intensity, FLOP per byte of compulsory traffic"
-	p.Y.Label.Text = "GFLOPS"
-	if slices.ContainsFunc(r.Peaks, func(p profiles.RooflinePeak) bool { return p.DType == schema.INT8 }) {
-		p.Y.Label.Text = "GFLOPS, of int8 GOPS"
-	}
+	p.Y.Label.Text = rateOf(&r.Roofline)
 	p.X.Tick.Marker, p.Y.Tick.Marker = octaves(x), decades(y)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Padding, axis.Label.Padding = 0, 2
@@ -121,6 +118,14 @@ func (r *rooflineChart) draw(into draw.Canvas) {
 	}
 	p.Add(r)
 	p.Draw(into)
+}
+
+// rateOf is the unit of the rates.
+func rateOf(r *profiles.Roofline) string {
+	if slices.ContainsFunc(r.Peaks, func(p profiles.RooflinePeak) bool { return p.DType == schema.INT8 }) {
+		return "GFLOPS, of int8 GOPS"
+	}
+	return "GFLOPS"
 }
 
 // octaves are the powers of two of an extent, so many that their labels fit.

@@ -30,6 +30,7 @@ const (
 	chartHeight vg.Length = 400
 	rowHeight   vg.Length = 8
 	tableSize   vg.Length = 6
+	leastSize   vg.Length = 5 // of a table that does not fit
 )
 
 // pngDPI is fine enough for the small print on paper.
@@ -242,12 +243,17 @@ func (t *sheetTable) height(parts int) vg.Length {
 	return rowHeight * vg.Length(1+(len(t.rows)+parts-1)/parts)
 }
 
-// ceilingTable has the ridge point of every level and dtype.
+// ceilingTable has the peak of every dtype, and its ridge point with every level.
 func ceilingTable(r *profiles.Roofline) *sheetTable {
 	t := &sheetTable{header: []string{"ridge points, FLOP/byte", "GB/s"}, words: []bool{true, false}}
+	peaks := []string{"peak, " + rateOf(r), ""}
 	for _, p := range r.Peaks {
-		t.header = append(t.header, fmt.Sprintf("%s, %s %s", p.DType, figure(p.GFLOPS), p.DType.RateUnit()))
+		t.header = append(t.header, string(p.DType))
 		t.words = append(t.words, false)
+		peaks = append(peaks, figure(p.GFLOPS))
+	}
+	if len(r.Peaks) > 0 && len(r.Slopes) > 0 {
+		t.rows = append(t.rows, peaks)
 	}
 	for _, s := range r.Slopes {
 		row := []string{fmt.Sprintf("%s (%s)", s.Level, clean(s.Pattern)), figure(s.GBps)}
@@ -274,24 +280,28 @@ func pointTable(r *profiles.Roofline) *sheetTable {
 	return t
 }
 
-// columns are the widths of the columns in a part; the widest one of words is cut where they do
-// not fit.
-func (s *sheet) columns(t *sheetTable, part vg.Length) []vg.Length {
-	body, head := s.style(tableSize, false, black), s.style(tableSize, true, black)
-	widths := make([]vg.Length, len(t.header))
-	total, widest := vg.Length(0), 0
-	for i, name := range t.header {
-		widths[i] = head.Width(name)
-		for _, row := range t.rows {
-			widths[i] = max(widths[i], body.Width(row[i]))
+// columns are the widths of the columns in a part, and the size of the letters: smaller ones where the columns do not
+// fit. The widest one of words is cut if they do not fit then.
+func (s *sheet) columns(t *sheetTable, part vg.Length) (widths []vg.Length, size vg.Length) {
+	for size = tableSize; ; size -= 0.25 {
+		body, head := s.style(size, false, black), s.style(size, true, black)
+		widths = make([]vg.Length, len(t.header))
+		total, widest := vg.Length(0), 0
+		for i, name := range t.header {
+			widths[i] = head.Width(name)
+			for _, row := range t.rows {
+				widths[i] = max(widths[i], body.Width(row[i]))
+			}
+			total += widths[i] + columnGap
+			if t.words[i] && (!t.words[widest] || widths[i] > widths[widest]) {
+				widest = i
+			}
 		}
-		total += widths[i] + columnGap
-		if t.words[i] && (!t.words[widest] || widths[i] > widths[widest]) {
-			widest = i
+		if total <= part || size <= leastSize {
+			widths[widest] -= max(0, total-part)
+			return widths, size
 		}
 	}
-	widths[widest] -= max(0, total-part)
-	return widths
 }
 
 const columnGap vg.Length = 5
@@ -306,9 +316,9 @@ func (s *sheet) table(x, y vg.Length, t *sheetTable, parts int) {
 		indent = 3 * largeMark
 	}
 	part := (sheetWidth - 2*sheetMargin) / vg.Length(parts)
-	widths := s.columns(t, part-indent)
+	widths, size := s.columns(t, part-indent)
 	line := func(x, y vg.Length, bold bool, cells []string) {
-		style := s.style(tableSize, bold, black)
+		style := s.style(size, bold, black)
 		for i, cell := range cells {
 			style.XAlign = draw.XRight
 			at := x + widths[i]

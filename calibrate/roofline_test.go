@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -160,6 +161,25 @@ func TestRooflineOfTinyShape(t *testing.T) {
 	}
 	if note := "1x1x8 at 1e-05 GFLOPS."; !strings.Contains(strings.Join(texts(t, drawn(t, p, d, "svg")), "\n"), note) {
 		t.Errorf("no note %q", note)
+	}
+}
+
+// TestRooflineCutsNothing: the tables of the pictures of our own profiles, some of which have all types, are whole.
+func TestRooflineCutsNothing(t *testing.T) {
+	files, err := filepath.Glob("../profiles/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		p, err := profiles.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts(t, drawn(t, p, &p.Devices[0], "svg")) {
+			if strings.HasSuffix(text, "...") {
+				t.Errorf("%s: %s", file, text)
+			}
+		}
 	}
 }
 
