@@ -126,7 +126,7 @@ func (t *textChart) points(r *profiles.Roofline) (key []string) {
 	slices.SortStableFunc(sorted, func(a, b profiles.RooflinePoint) int {
 		return t.column(math.Log10(a.Intensity)) - t.column(math.Log10(b.Intensity))
 	})
-	letters := map[[2]int]int{}
+	letters, more := map[[2]int]int{}, 0
 	for _, q := range sorted {
 		row, column := t.row(math.Log10(q.GFLOPS)), t.column(math.Log10(q.Intensity))
 		i, shared := letters[[2]int{row, column}]
@@ -138,7 +138,12 @@ func (t *textChart) points(r *profiles.Roofline) (key []string) {
 			letters[[2]int{row, column}] = i
 			key = append(key, fmt.Sprintf("%c %s", pointLetters[i], clean(q.Name)))
 			t.set(row, column, rune(pointLetters[i]))
+		default:
+			more++
 		}
+	}
+	if more > 0 {
+		key = append(key, fmt.Sprintf("and %d more, which are not drawn", more))
 	}
 	return key
 }

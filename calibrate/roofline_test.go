@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -161,6 +162,26 @@ func TestRooflineOfTinyShape(t *testing.T) {
 	}
 	if note := "1x1x8 at 1e-05 GFLOPS."; !strings.Contains(strings.Join(texts(t, drawn(t, p, d, "svg")), "\n"), note) {
 		t.Errorf("no note %q", note)
+	}
+}
+
+// TestTextRooflineTooMany: what there is no letter for is counted.
+func TestTextRooflineTooMany(t *testing.T) {
+	p := golden(t)
+	d := &p.Devices[0]
+	all := profiles.NewRoofline(d, 2, []schema.DType{schema.FP32})
+	for i := range 100 { // each in a cell of its own
+		q := all.Points[0]
+		q.Name, q.Number = fmt.Sprint("pattern", i), i+1
+		q.Intensity, q.GFLOPS = math.Pow(2, float64(i%10)), math.Pow(2, float64(i/10))
+		all.Points = append(all.Points, q)
+	}
+	key := newTextChart(&all, rooflineWidth).points(&all)
+	lettered := strings.Join(key[:len(pointLetters)], "; ")
+	named := len(pointLetters) + strings.Count(lettered, ", ") // those that share a letter are named behind its first
+	want := fmt.Sprintf("and %d more, which are not drawn", len(all.Points)-named)
+	if got := key[len(key)-1]; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
