@@ -15,7 +15,11 @@ const mostIntensities = 2
 // convolutions and products, have none.
 func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 	var tables []schema.LatencyTable
-	intensities := map[string][]float64{} // by operation
+	type typed struct {
+		operation string
+		dtype     schema.DType
+	}
+	intensities := map[typed][]float64{} // over all numbers of threads
 	for _, e := range profiles {
 		if e.Bytes == 0 || len(e.InputShape) == 0 || slices.Contains(e.Warnings, schema.Implausible) {
 			continue
@@ -28,11 +32,12 @@ func latencyTables(profiles []schema.Compute) []schema.LatencyTable {
 			i = len(tables)
 			tables = append(tables, schema.LatencyTable{Operation: e.Operation, DType: e.DType, Threads: e.Threads})
 		}
-		intensities[e.Operation] = append(intensities[e.Operation], float64(e.FLOP)/float64(e.Bytes))
+		of := typed{e.Operation, e.DType}
+		intensities[of] = append(intensities[of], float64(e.FLOP)/float64(e.Bytes))
 		tables[i].Points = append(tables[i].Points, schema.LatencyPoint{InputShape: e.InputShape, Bytes: e.Bytes, LatencyMS: e.LatencyMS.Median})
 	}
 	tables = slices.DeleteFunc(tables, func(t schema.LatencyTable) bool {
-		all := intensities[t.Operation]
+		all := intensities[typed{t.Operation, t.DType}]
 		return t.Sizes() < schema.LeastSizes || slices.Max(all) > mostIntensities*slices.Min(all)
 	})
 	for i := range tables {

@@ -37,3 +37,19 @@ func TestLatencyTableOfBytesAlone(t *testing.T) {
 		}
 	}
 }
+
+// Narrow types have more FLOP for a byte, which tells nothing about the shapes.
+func TestLatencyTableOfEachType(t *testing.T) {
+	var profiles []schema.Compute
+	for _, d := range []schema.DType{schema.FP64, schema.INT8} {
+		for i := range int64(3) {
+			profiles = append(profiles, schema.Compute{
+				Operation: "exp", DType: d, Threads: 1, InputShape: []int64{1, 1, 8 << i}, FLOP: 8 << i, Bytes: 2 * d.Bytes() * (8 << i),
+				LatencyMS: schema.Stat{Median: float64(i + 1)},
+			})
+		}
+	}
+	if tables := latencyTables(profiles); len(tables) != 2 || tables[0].DType != schema.FP64 || tables[1].DType != schema.INT8 {
+		t.Errorf("%+v", tables)
+	}
+}
