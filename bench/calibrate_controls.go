@@ -99,7 +99,7 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 		Warnings: c.warnAnew("quality/controls", at, cmp.Warnings, cmp.Notes),
 	}
 	q.Controls[at], c.controls[at] = control, cmp
-	q.Passed = !slices.ContainsFunc(q.Controls, failed)
+	q.Passed = schema.ControlsPassed(q.Controls)
 	if cmp.disturbed() {
 		c.disturbed = append(c.disturbed, c.disturbedControl(at))
 	}
@@ -116,18 +116,22 @@ func (c *Calibrator) disturbedControl(at int) disturbance {
 
 func failed(k schema.Control) bool { return k.Outcome == schema.ControlFailed }
 
-// applyControls takes all verdicts back if a control failed: a method that is seen to
-// be wrong here decides nothing here.
+// applyControls takes all verdicts back unless the controls passed: a method that is seen to be wrong here, or not seen
+// to be right, decides nothing here.
 func (c *Calibrator) applyControls() {
-	q := c.Device.Quality
-	if q == nil || q.Passed {
+	if !c.Device.Untrusted() {
 		return
 	}
-	i := slices.IndexFunc(q.Controls, failed)
-	k := q.Controls[i]
-	c.warn(schema.ControlsFailed, "/quality/controls/"+fmt.Sprint(i),
-		"%s of %s %s: %s, speedup %.3f in [%.3f, %.3f], is %.3f in truth: no verdict of this run can be relied on",
-		k.Kind, k.Pattern, k.DType, k.Verdict, k.Speedup, k.SpeedupCILow, k.SpeedupCIHigh, k.TrueSpeedup)
+	path, why := "/fusion_profiles", "no control was measured"
+	if q := c.Device.Quality; q != nil {
+		path, why = "/quality", "none of the controls passed"
+		if i := slices.IndexFunc(q.Controls, failed); i >= 0 {
+			k := q.Controls[i]
+			path, why = fmt.Sprintf("/quality/controls/%d", i), fmt.Sprintf("%s of %s %s: %s, speedup %.3f in [%.3f, %.3f], is %.3f in truth",
+				k.Kind, k.Pattern, k.DType, k.Verdict, k.Speedup, k.SpeedupCILow, k.SpeedupCIHigh, k.TrueSpeedup)
+		}
+	}
+	c.warn(schema.ControlsFailed, path, "%s: no verdict of this run can be relied on", why)
 	for i := range c.Device.FusionProfiles {
 		f := &c.Device.FusionProfiles[i]
 		if f.Verdict != schema.Inconclusive {
@@ -145,10 +149,10 @@ func (c *Calibrator) applyControls() {
 	}
 }
 
-// takenBack is put before the reason that verdicts had before a control failed.
-const takenBack = string(schema.Inconclusive) + ": a control of this run failed; without that, "
+// takenBack is put before the reason that verdicts had.
+const takenBack = string(schema.Inconclusive) + ": a control of this run failed, or none passed; without that, "
 
-// restoreVerdicts undoes applyControls: the control that failed may pass when it is measured again.
+// restoreVerdicts undoes applyControls: the controls may pass when they are measured, or measured again.
 func (c *Calibrator) restoreVerdicts() {
 	verdict := func(low, high float64, blocks int, warnings []schema.Code) schema.Verdict {
 		if blocks < stat.Looks[0] || slices.Contains(warnings, schema.WorkersApart) {

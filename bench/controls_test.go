@@ -37,7 +37,7 @@ func TestControlsPass(t *testing.T) {
 	}
 }
 
-// What a failed control takes back is given back as it was, and so is what was said of it.
+// What controls that did not pass take back is given back as it was, and so is what was said of it.
 func TestVerdictsTakenBackAndRestored(t *testing.T) {
 	f := newFake()
 	c := fakeCalibrator(f, schema.Default)
@@ -50,19 +50,55 @@ func TestVerdictsTakenBackAndRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	pair, crossover := c.Device.FusionProfiles[0], c.Device.FusionCrossovers[0]
-	crossover.Points = slices.Clone(crossover.Points)
-	c.Device.Quality = &schema.Quality{Controls: []schema.Control{{Outcome: schema.ControlFailed}}}
-	c.applyControls()
-	taken := c.Device.FusionCrossovers[0]
-	if !strings.HasSuffix(taken.Reason, "the time was up before the points were closer") || taken.Points[0].Verdict != schema.Inconclusive || len(crossover.Flips) == 0 {
-		t.Errorf("%+v, before %+v", taken, crossover)
+	for _, k := range []struct {
+		quality *schema.Quality
+		warned  string
+	}{
+		{&schema.Quality{Controls: []schema.Control{{Outcome: schema.ControlPassed}, {Outcome: schema.ControlFailed}}}, "controls_failed /quality/controls/1"},
+		{&schema.Quality{Controls: []schema.Control{{Outcome: schema.ControlUndecided}}}, "controls_failed /quality"},
+		{nil, "controls_failed /fusion_profiles"},
+	} {
+		crossover.Points = slices.Clone(crossover.Points)
+		c.Device.Quality, c.warnings = k.quality, nil
+		c.applyControls()
+		taken := c.Device.FusionCrossovers[0]
+		if !strings.HasSuffix(taken.Reason, "the time was up before the points were closer") || taken.Points[0].Verdict != schema.Inconclusive || len(crossover.Flips) == 0 {
+			t.Errorf("%+v, before %+v", taken, crossover)
+		}
+		if got := c.Device.FusionProfiles[0]; got.Verdict != schema.Inconclusive || got.Reason != takenBack+pair.Reason {
+			t.Errorf("%s, before %s", got.Reason, pair.Reason)
+		}
+		if got := told(c); !slices.Equal(got, []string{k.warned}) {
+			t.Errorf("warnings %q, want %q", got, k.warned)
+		}
+		c.restoreVerdicts()
+		if diff := cmp.Diff(pair, c.Device.FusionProfiles[0]); diff != "" {
+			t.Errorf("pair (-before +after):\n%s", diff)
+		}
+		if diff := cmp.Diff(crossover, c.Device.FusionCrossovers[0]); diff != "" {
+			t.Errorf("crossover (-before +after):\n%s", diff)
+		}
 	}
-	c.restoreVerdicts()
-	if diff := cmp.Diff(pair, c.Device.FusionProfiles[0]); diff != "" {
-		t.Errorf("pair (-before +after):\n%s", diff)
-	}
-	if diff := cmp.Diff(crossover, c.Device.FusionCrossovers[0]); diff != "" {
-		t.Errorf("crossover (-before +after):\n%s", diff)
+}
+
+// A run whose controls all fail to be measured decides nothing, and one that judges nothing has nothing to take back.
+func TestVerdictsWithoutControls(t *testing.T) {
+	for _, pairs := range []int{0, 1} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.Options.Patterns, c.Options.DTypes = named("Linear_Bias"), []schema.DType{schema.FP32}
+		steps := slices.DeleteFunc(c.plan(), func(s step) bool { return !strings.HasPrefix(s.label, "Linear_Bias") })
+		dev, warnings, err := c.run(context.Background(), steps[:pairs])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(dev.FusionProfiles) != pairs || len(warnings) != pairs || dev.Quality != nil {
+			t.Errorf("%d pairs, want %d; warnings %v, quality %v", len(dev.FusionProfiles), pairs, warnings, dev.Quality)
+		}
+		for _, f := range dev.FusionProfiles {
+			if f.Verdict != schema.Inconclusive || !strings.HasPrefix(f.Reason, takenBack) {
+				t.Errorf("%s: %s", f.Verdict, f.Reason)
+			}
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func (c *Calibrator) resume(steps []step) ([]step, []disturbedStep, error) {
 	d.FusionProfiles = measured(e, "fusion_profiles", e.Device.FusionProfiles, func(f *schema.Fusion) *[]schema.Code { return &f.Warnings })
 	d.Latency, d.NUMA, d.Launch, d.Power.Idle = e.Device.Latency, e.Device.NUMA, e.Device.Launch, e.Device.Power.Idle
 	d.FusionCrossovers, d.Quality = slices.Clone(e.Device.FusionCrossovers), e.Device.Quality
-	if d.Quality != nil && !d.Quality.Passed {
+	if d.Untrusted() {
 		c.restoreVerdicts()
 	}
 	d.Unavailable = slices.Clone(e.Device.Unavailable[:state.Unavailable])

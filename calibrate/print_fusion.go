@@ -115,7 +115,7 @@ func (p *page) controls(q *schema.Quality) {
 	}
 	title := "Controls of the verdicts: passed"
 	if !q.Passed {
-		title = "Controls of the verdicts: FAILED, no verdict can be relied on"
+		title = "Controls of the verdicts: NOT PASSED, no verdict can be relied on"
 	}
 	p.section(g, title)
 }

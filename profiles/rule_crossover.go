@@ -53,7 +53,7 @@ func checkCrossoverVerdict(c *checker) {
 		for j := range d.FusionCrossovers {
 			for i, p := range d.FusionCrossovers[j].Points {
 				at := fmt.Sprintf("%s/fusion_crossovers/%d/points/%d", device, j, i)
-				c.verdict(at, d.Quality, p.Warnings, p.Verdict, p.Blocks, p.SpeedupCILow, p.SpeedupCIHigh)
+				c.verdict(at, d.Untrusted(), p.Warnings, p.Verdict, p.Blocks, p.SpeedupCILow, p.SpeedupCIHigh)
 				c.within(at, p.Speedup, p.SpeedupCILow, p.SpeedupCIHigh)
 			}
 		}

@@ -189,24 +189,24 @@ const minBlocks = 10
 
 // checkFusionVerdict: the verdict follows from the interval that is printed,
 // by the same function that the runner uses, so there is no tolerance; unless the
-// controls of the run failed or the workers were apart, when nothing is decided.
+// controls of the run did not pass or the workers were apart, when nothing is decided.
 func checkFusionVerdict(c *checker) {
 	for at, d := range c.eachDevice() {
 		for i := range d.FusionProfiles {
 			f := &d.FusionProfiles[i]
-			c.verdict(fmt.Sprintf("%s/fusion_profiles/%d", at, i), d.Quality, f.Warnings, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
+			c.verdict(fmt.Sprintf("%s/fusion_profiles/%d", at, i), d.Untrusted(), f.Warnings, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
 		}
 	}
 }
 
-// verdict checks that one follows from its interval, or decides nothing where the
-// quality is that of a run whose controls failed, or the entry was measured on workers apart.
-func (c *checker) verdict(path string, q *schema.Quality, own []schema.Code, v schema.Verdict, blocks int, lo, hi float64) {
+// verdict checks that one follows from its interval, or decides nothing where it is untrusted,
+// or the entry was measured on workers apart.
+func (c *checker) verdict(path string, untrusted bool, own []schema.Code, v schema.Verdict, blocks int, lo, hi float64) {
 	why := fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s", blocks, exact(lo), exact(hi))
 	want := schema.VerdictOf(lo, hi)
 	switch {
-	case q != nil && !q.Passed:
-		want, why = schema.Inconclusive, "a control of the run failed, so that nothing is decided"
+	case untrusted:
+		want, why = schema.Inconclusive, "a control of the run failed, or none passed, so that nothing is decided"
 	case slices.Contains(own, schema.WorkersApart):
 		want, why = schema.Inconclusive, "the workers were apart, so that nothing is decided"
 	case blocks < minBlocks:
@@ -218,16 +218,18 @@ func (c *checker) verdict(path string, q *schema.Quality, own []schema.Code, v s
 }
 
 // checkControls: the speedup of a control lies in its interval, from which its verdict follows, from both
-// and the truth its outcome, and from the outcomes the quality.
+// and the truth its outcome, and from the outcomes the quality. Where the verdicts are untrusted, a warning says so.
 func checkControls(c *checker) {
 	for at, d := range c.eachDevice() {
+		if d.Untrusted() && !c.warned(at, nil, schema.ControlsFailed) {
+			c.fail(at, "a control of the run failed, or none passed, and no warning says so", "", string(schema.ControlsFailed))
+		}
 		if d.Quality == nil {
 			continue
 		}
-		passed := true
 		for i, k := range d.Quality.Controls {
 			path := fmt.Sprintf("%s/quality/controls/%d", at, i)
-			c.verdict(path, nil, k.Warnings, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
+			c.verdict(path, false, k.Warnings, k.Verdict, k.Blocks, k.SpeedupCILow, k.SpeedupCIHigh)
 			if want := schema.OutcomeOf(k.TrueSpeedup, k.SpeedupCILow, k.SpeedupCIHigh, k.Verdict); k.Outcome != want {
 				c.fail(path+"/outcome", fmt.Sprintf("outcome does not follow from %s, the interval %s to %s and %s in truth", k.Verdict, exact(k.SpeedupCILow), exact(k.SpeedupCIHigh), exact(k.TrueSpeedup)), string(k.Outcome), string(want))
 			}
@@ -238,9 +240,8 @@ func checkControls(c *checker) {
 				c.fail(path+"/true_speedup", "no effect, or one that nobody needs to look for", number(k.TrueSpeedup), "above 1 and at most 2")
 			}
 			c.within(path, k.Speedup, k.SpeedupCILow, k.SpeedupCIHigh)
-			passed = passed && k.Outcome != schema.ControlFailed
 		}
-		if d.Quality.Passed != passed {
+		if passed := schema.ControlsPassed(d.Quality.Controls); d.Quality.Passed != passed {
 			c.fail(at+"/quality/passed", "passed does not follow from the outcomes", fmt.Sprint(d.Quality.Passed), fmt.Sprint(passed))
 		}
 	}

@@ -23,7 +23,7 @@ type Device struct {
 	LatencyTables     []LatencyTable `json:"latency_tables,omitempty" jsonschema_description:"Time over size of each operation of which at least three sizes were measured and whose shapes have like FLOP for a byte, with the cost of a call or launch."`
 	FusionProfiles    []Fusion       `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads, state of the caches and launch mode."`
 	FusionCrossovers  []Crossover    `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
-	Quality           *Quality       `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if no pattern was measured."`
+	Quality           *Quality       `json:"quality,omitempty" jsonschema_description:"Controls of the verdicts; absent if none could be measured, and then all verdicts are inconclusive."`
 
 	Power       Power         `json:"power" jsonschema_description:"Meters of power and energy, or why there are none."`
 	Unavailable []Unavailable `json:"unavailable" jsonschema_description:"What could not be measured, each with its reason."`
@@ -36,6 +36,14 @@ func (d Device) AllThreads() int {
 		return 0
 	}
 	return len(d.CPU.UsedCPUs)
+}
+
+// Untrusted says whether all verdicts are inconclusive, whatever their intervals: no controls vouch for them.
+func (d Device) Untrusted() bool {
+	if d.Quality == nil {
+		return len(d.FusionProfiles)+len(d.FusionCrossovers) > 0
+	}
+	return !d.Quality.Passed
 }
 
 // CPUInfo describes a CPU as the process may use it.

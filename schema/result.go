@@ -242,8 +242,23 @@ type Explained struct {
 
 // Quality is what is known of the trustworthiness of the verdicts of a run.
 type Quality struct {
-	Passed   bool      `json:"passed" jsonschema_description:"Whether no control failed. If one did, all verdicts of the device are inconclusive."`
+	Passed   bool      `json:"passed" jsonschema_description:"Whether a control passed and none failed. If not, all verdicts of the device are inconclusive."`
 	Controls []Control `json:"controls" jsonschema:"minItems=1" jsonschema_description:"Trials whose outcome is known, measured among the pairs."`
+}
+
+// ControlsPassed says whether controls vouch for the verdicts beside them: one passed, and none failed. The measuring
+// side and validation share it.
+func ControlsPassed(controls []Control) bool {
+	passed := false
+	for _, k := range controls {
+		switch k.Outcome {
+		case ControlPassed:
+			passed = true
+		case ControlFailed:
+			return false
+		}
+	}
+	return passed
 }
 
 // Control is a pair whose outcome is known.

@@ -56,3 +56,30 @@ func TestOutcomeOf(t *testing.T) {
 		}
 	}
 }
+
+// Verdicts need a control that passed beside them, and none that failed.
+func TestUntrusted(t *testing.T) {
+	judged := Device{FusionCrossovers: make([]Crossover, 1)}
+	if (Device{}).Untrusted() || !judged.Untrusted() {
+		t.Error("without controls verdicts are untrusted, and nothing else")
+	}
+	for _, c := range []struct {
+		outcomes []ControlOutcome
+		want     bool
+	}{
+		{[]ControlOutcome{ControlPassed}, true},
+		{[]ControlOutcome{ControlUndecided, ControlPassed}, true},
+		{[]ControlOutcome{ControlUndecided, ControlUndecided}, false},
+		{[]ControlOutcome{ControlPassed, ControlFailed, ControlPassed}, false},
+	} {
+		q := &Quality{}
+		for _, outcome := range c.outcomes {
+			q.Controls = append(q.Controls, Control{Outcome: outcome})
+		}
+		q.Passed = ControlsPassed(q.Controls)
+		judged.Quality = q
+		if q.Passed != c.want || judged.Untrusted() == c.want {
+			t.Errorf("%v: passed %t, untrusted %t", c.outcomes, q.Passed, judged.Untrusted())
+		}
+	}
+}
