@@ -178,17 +178,21 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 // the machine claims.
 func (c *Calibrator) learn(curve []curvePoint) {
 	c.levels.learn(curve)
+	claims := "/cpu/caches"
+	if c.Device.CPU == nil {
+		claims = "/gpu" // which may claim none
+	}
 	if last := curve[len(curve)-1]; !flat(curve) {
 		c.warn(schema.DRAMLimited, "/bandwidth", "the curve is not flat within %.0f%% over its last two doublings, up to %d bytes", 100*flatTolerance, last.bytes)
 	}
 	for _, cache := range c.levels.caches {
 		if cache.size > c.levels.flatFrom && cache.name != schema.L1 {
-			c.warn(schema.LevelNotSeen, "/cpu/caches", "%s of %d bytes is claimed, but the curve is that of DRAM from %d bytes on: the cache is shared with others or not this machine's",
+			c.warn(schema.LevelNotSeen, claims, "%s of %d bytes is claimed, but the curve is that of DRAM from %d bytes on: the cache is shared with others or not this machine's",
 				cache.name, cache.size, c.levels.flatFrom)
 		}
 	}
 	if bytes := c.levels.unclaimed(curve); bytes > 0 {
-		c.warn(schema.LevelNotClaimed, "/cpu/caches", "%d bytes are read faster than DRAM, but no cache of that size is claimed", bytes)
+		c.warn(schema.LevelNotClaimed, claims, "%d bytes are read faster than DRAM, but no cache of that size is claimed", bytes)
 	}
 }
 

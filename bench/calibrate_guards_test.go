@@ -148,6 +148,23 @@ func TestCurveAgainstClaims(t *testing.T) {
 	}
 }
 
+// What a GPU claims is held against its curve, too: the L2 of the scripted one has 40 MiB, whatever it claims.
+func TestCurveOfGPUAgainstClaims(t *testing.T) {
+	for l2, want := range map[int64][]string{40 << 20: nil, 96 << 20: {"level_not_seen /gpu"}, 8 << 20: {"level_not_claimed /gpu"}, 0: {"level_not_claimed /gpu"}} {
+		f := newFake()
+		c := fakeCalibrator(f, schema.Quick)
+		fakeGPU(c)
+		c.Device.GPU.L2Bytes = l2
+		c.levels, c.deadline = c.claimed(), f.now.Add(time.Hour)
+		if err := c.measureCurve(context.Background(), c.one(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(c); !slices.Equal(got, want) {
+			t.Errorf("%d bytes claimed: %v, want %v", l2, got, want)
+		}
+	}
+}
+
 // Bandwidth of DRAM says where memory did not suffice for its working set.
 func TestMemoryLimitsWorkingSet(t *testing.T) {
 	for memory, want := range map[int64][]string{8 << 30: nil, 512 << 20: {"dram_working_set_limited /bandwidth/0"}} {
