@@ -18,19 +18,25 @@ import (
 	"hwcal/schema"
 )
 
-// fullCalibrator is a full run of a scripted machine without noise, so that what is
-// measured does not depend on when.
+// fullCalibrator is a full run of a scripted machine without noise.
 func fullCalibrator() (*Calibrator, *fake) {
-	f := newFake()
-	f.noise, f.watts = 0, 40
-	c := fakeCalibrator(f, schema.Full)
-	c.Runner.Sleep = func(_ context.Context, d time.Duration) { f.now = f.now.Add(d) }
-	c.Runner.Settings.MaxSamples = stat.MinSamples
-	twoNodes(c)
+	c, f := calmCalibrator(schema.Full, twoNodes)
 	c.Options.Patterns = named("Linear_Bias", "Conv2d_ReLU")
 	for i, p := range c.Options.Patterns {
 		c.Options.Patterns[i].Shapes = func(schema.Mode) []Shape { return p.Shapes(schema.Quick) }
 	}
+	return c, f
+}
+
+// calmCalibrator is a run of a scripted machine without noise, so that what is
+// measured does not depend on when.
+func calmCalibrator(mode schema.Mode, machine func(*Calibrator)) (*Calibrator, *fake) {
+	f := newFake()
+	f.noise, f.watts = 0, 40
+	c := fakeCalibrator(f, mode)
+	machine(c)
+	c.Runner.Sleep = func(_ context.Context, d time.Duration) { f.now = f.now.Add(d) }
+	c.Runner.Settings.MaxSamples = stat.MinSamples
 	return c, f
 }
 
@@ -82,7 +88,13 @@ type result struct {
 func run(t *testing.T, c *Calibrator) result {
 	t.Helper()
 	var r result
-	c.Options.Observe = func(p Progress) { r.steps, r.labels = p.Steps, append(r.labels, p.Label) }
+	also := c.Options.Observe
+	c.Options.Observe = func(p Progress) {
+		r.steps, r.labels = p.Steps, append(r.labels, p.Label)
+		if also != nil {
+			also(p)
+		}
+	}
 	var err error
 	if r.Device, r.Warnings, err = c.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -100,24 +112,47 @@ func (e *Earlier) left() []schema.Unavailable {
 // Wherever a run is interrupted, and continued, its result is that of a whole one.
 func TestResume(t *testing.T) {
 	long(t)
-	c, f := fullCalibrator()
-	whole := run(t, c)
-	readings := f.reads
-	if len(whole.Warnings) != 0 || whole.Device.Resume != nil || readings < 300 {
-		t.Fatalf("%d readings, %v", readings, whole.Warnings)
-	}
-	for n := 1; n < readings; n += readings/5 + 1 {
-		c, f := fullCalibrator()
-		e := interrupted(t, c, f, n)
-		c, _ = fullCalibrator()
-		c.Options.Resume = e
-		got := run(t, c)
-		left := e.left()
-		if got.steps != len(left) || len(left) == 0 || !strings.HasPrefix(left[0].Reason, "interrupted") {
-			t.Errorf("interrupted at %d of %d: %d steps are left, %d were run", n, readings, len(left), got.steps)
+	for name, k := range map[string]struct {
+		calibrator func() (*Calibrator, *fake)
+		in         []string                 // the last step of which it is interrupted
+		measured   func(schema.Device) bool // all that is restored, in the last of them
+	}{
+		"CPU": {fullCalibrator, []string{"idle", "matmul", "bandwidth L2", "NUMA", "crossover", "softmax"}, func(d schema.Device) bool {
+			return len(d.Latency) > 0 && len(d.NUMA) > 0 && len(d.FusionProfiles) > 0 && len(d.FusionCrossovers) > 0 && len(d.OperationProfiles) > 0
+		}},
+		"GPU": {func() (*Calibrator, *fake) { return calmCalibrator(schema.Default, fakeGPU) }, []string{"launch", "softmax"}, func(d schema.Device) bool {
+			return len(d.Latency) > 0 && len(d.Launch) > 1 && len(d.FusionCrossovers) > 0
+		}},
+	} {
+		c, f := k.calibrator()
+		last := map[string]int{} // readings of the clock before the last step of each kind
+		c.Options.Observe = func(p Progress) {
+			for _, kind := range k.in {
+				if strings.HasPrefix(p.Label, kind) {
+					last[kind] = f.reads
+				}
+			}
 		}
-		if diff := cmp.Diff(whole, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(result{})); diff != "" {
-			t.Fatalf("interrupted at %d of %d (-whole +resumed):\n%.3000s", n, readings, diff)
+		whole := run(t, c)
+		if len(whole.Warnings) != 0 || whole.Device.Resume != nil || len(last) != len(k.in) {
+			t.Fatalf("%s: %v; steps of %v", name, whole.Warnings, last)
+		}
+		for i, kind := range k.in {
+			c, f := k.calibrator()
+			e := interrupted(t, c, f, last[kind]+1)
+			if i == len(k.in)-1 && !k.measured(e.Device) {
+				t.Errorf("%s, interrupted in %s: not all was measured before", name, kind)
+			}
+			c, _ = k.calibrator()
+			c.Options.Resume = e
+			got := run(t, c)
+			left := e.left()
+			if got.steps != len(left) || len(left) == 0 || !strings.HasPrefix(left[0].Reason, "interrupted") {
+				t.Errorf("%s, interrupted in %s: %d steps are left, %d were run", name, kind, len(left), got.steps)
+			}
+			if diff := cmp.Diff(whole, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(result{})); diff != "" {
+				t.Fatalf("%s, interrupted in %s (-whole +resumed):\n%.3000s", name, kind, diff)
+			}
 		}
 	}
 }
