@@ -52,6 +52,19 @@ func TestWrongResultIsNotTimed(t *testing.T) {
 	}
 }
 
+// A kernel that writes nothing does not pass for the one before it, which wrote what is right to the same place.
+func TestNoResultIsNotTimed(t *testing.T) {
+	f := newFake()
+	f.lazy = "gemm+bias"
+	c := fakeCase(t, "Linear_Bias", "8x8x8")
+	if _, err := fakeRunner(f).Compare(context.Background(), c, 0); !errors.Is(err, ErrMismatch) {
+		t.Errorf("compare: %v, want a mismatch", err)
+	}
+	if _, err := Verify(f, c); !errors.Is(err, ErrMismatch) {
+		t.Errorf("verify: %v, want a mismatch", err)
+	}
+}
+
 // deaf is a fake whose clock cannot be read at all, as that of a device which was lost.
 type deaf struct{ *fake }
 
