@@ -173,3 +173,21 @@ func TestLevelOfTwoArrays(t *testing.T) {
 		}
 	}
 }
+
+// No rate is above what the ports of L1 take: of the scripted machine 192 bytes a cycle and thread, at 3 GHz.
+func TestRatesAbovePorts(t *testing.T) {
+	for _, k := range []struct {
+		threads int
+		gbps    float64
+		want    []string
+	}{
+		{1, 1.04 * 576, nil}, {1, 1.06 * 576, []string{"implausible /bandwidth/0"}},
+		{2, 1.04 * 1152, nil}, {2, 1.06 * 1152, []string{"implausible /bandwidth/0"}},
+	} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.addBandwidth(schema.Bandwidth{Level: schema.L1, Pattern: "read", Threads: k.threads, GBps: schema.Stat{Best: k.gbps}}, Measurement{TopMHz: 3000})
+		if got := told(c); !slices.Equal(got, k.want) || len(c.Device.Bandwidth[0].Warnings) != len(k.want) {
+			t.Errorf("%g GB/s on %d threads: %v, want %v", k.gbps, k.threads, got, k.want)
+		}
+	}
+}
