@@ -24,22 +24,23 @@ func (c *Calibrator) effectShape() Shape {
 }
 
 // controlSteps plans trials whose outcome is known: the same code on both sides, for
-// the first pattern of each group, and a known effect. Networks, which take seconds, have theirs in full runs, or where
+// the first pattern of each group that there are kernels for, and a known effect. Networks, which take seconds, have theirs in full runs, or where
 // there is no other group.
 func (c *Calibrator) controlSteps() []step {
 	var steps []step
-	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) {
+	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) bool {
 		// In the main dtype, or else in the first that the pattern has.
 		dtypes := append([]schema.DType{c.mainDType()}, c.fusionDTypes()...)
 		i := slices.IndexFunc(dtypes, func(d schema.DType) bool { return !c.lacks(pattern, d) })
 		if i < 0 {
-			return
+			return false
 		}
 		d := dtypes[i]
 		label := controlLabel(kind, pattern.Name, d, s.String())
 		steps = append(steps, c.pairStep(label, pattern, s, d, c.all(), func(ctx context.Context, scale float64) error {
 			return c.measureControl(ctx, kind, pattern, s, d, part, scale)
 		}))
+		return true
 	}
 	if len(c.Options.Patterns) > 0 {
 		pattern, err := Lookup("Linear_Bias")
@@ -53,9 +54,8 @@ func (c *Calibrator) controlSteps() []step {
 		if p.Network() && c.Options.Mode != schema.Full && len(groups) > 0 {
 			continue
 		}
-		if !slices.Contains(groups, p.Group) && len(c.shapes(p)) > 0 {
+		if !slices.Contains(groups, p.Group) && len(c.shapes(p)) > 0 && plan(schema.SameCode, p, c.shapes(p)[0], 0) {
 			groups = append(groups, p.Group)
-			plan(schema.SameCode, p, c.shapes(p)[0], 0)
 		}
 	}
 	return steps

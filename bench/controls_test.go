@@ -166,6 +166,26 @@ func TestControlsOfNetworks(t *testing.T) {
 	}
 }
 
+// Where the first pattern of a group has no kernel, the next one is its same code.
+func TestControlsWithoutAKernel(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Patterns, c.Options.DTypes = named("Linear_Bias", "Linear_Bias_ReLU", "Conv2d_ReLU"), []schema.DType{schema.FP32}
+	for _, p := range c.Options.Patterns[1:] {
+		f.kernels = append(f.kernels, KernelInfo{c.chainOf(p).String(), schema.FP32, "fake"})
+	}
+	var got, want []string
+	for _, s := range c.controlSteps() {
+		got = append(got, s.label)
+	}
+	for _, p := range c.Options.Patterns[1:] {
+		want = append(want, controlLabel(schema.SameCode, p.Name, schema.FP32, c.shapes(p)[0].String()))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A full run has a user's own shapes, however many, before the rest.
 func TestOwnShapesAreNotLeftForLater(t *testing.T) {
 	own, err := Lookup("Linear_Bias")
