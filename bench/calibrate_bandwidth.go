@@ -244,8 +244,12 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		}
 		entry := bandwidthEntry(s, arrays, p, m)
 		entry.Level = level
-		if level == c.levels.outer && limited {
+		switch in := c.levels.of(entry.WorkingSetBytes, p.Threads); {
+		case level != c.levels.outer:
+		case limited:
 			m.warn(schema.DRAMLimited, "memory allows no working set above %d bytes", entry.WorkingSetBytes)
+		case in != level: // as where the curve failed
+			m.warn(schema.DRAMLimited, "the claimed %s holds %d bytes, and no curve shows that it does not", in, entry.WorkingSetBytes)
 		}
 		c.addBandwidth(entry, m)
 	}

@@ -179,6 +179,21 @@ func TestMemoryLimitsWorkingSet(t *testing.T) {
 	}
 }
 
+// It also says so where it is in a cache as far as is known: a machine claims 480 MiB, and its curve failed.
+func TestWorkingSetInClaimedCache(t *testing.T) {
+	for flatFrom, want := range map[int64][]string{64 << 20: nil, 0: {"dram_working_set_limited /bandwidth/0"}} {
+		c := fakeCalibrator(newFake(), schema.Quick)
+		c.levels = c.claimed()
+		c.levels.caches[2].size, c.levels.flatFrom = 480<<20, flatFrom
+		if err := c.measureLevel(context.Background(), schema.DRAM, c.one(), Streams[:1], 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(c); !slices.Equal(got, want) {
+			t.Errorf("flat from %d: %v, want %v", flatFrom, got, want)
+		}
+	}
+}
+
 // The arrays of DRAM leave room for what is written beside them, of however many pages memory is.
 func TestArraysFitIntoMemory(t *testing.T) {
 	for pages := range int64(6) {

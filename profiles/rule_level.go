@@ -1,7 +1,10 @@
 package profiles
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -17,6 +20,45 @@ var distance = map[schema.Level]int{
 // suspect figures are outside of the comparison: they say themselves that they
 // do not belong to their level.
 var suspect = []schema.Code{schema.Implausible, schema.Cached, schema.LevelNotSeen}
+
+// checkLevelSizes: of a kernel of bandwidth on a number of threads no level has a smaller working set than one nearer to
+// the core, and so with latency. One of memory that is too small for that says so.
+func checkLevelSizes(c *checker) {
+	type set struct {
+		path  string
+		level schema.Level
+		bytes int64
+	}
+	for at, d := range c.eachDevice() {
+		groups := map[string][]set{}
+		for i, e := range d.Bandwidth {
+			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
+			if !c.warned(path, e.Warnings, schema.DRAMLimited) {
+				name := fmt.Sprintf("%s on %d threads", quote(e.Pattern), e.Threads)
+				groups[name] = append(groups[name], set{path, e.Level, e.WorkingSetBytes})
+			}
+		}
+		for i, e := range d.Latency {
+			groups["latency"] = append(groups["latency"], set{fmt.Sprintf("%s/latency/%d", at, i), e.Level, e.WorkingSetBytes})
+		}
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			sets := groups[name]
+			slices.SortStableFunc(sets, func(a, b set) int {
+				return cmp.Or(cmp.Compare(distance[a.level], distance[b.level]), cmp.Compare(a.bytes, b.bytes))
+			})
+			var largest set // of the levels nearer to the core
+			for i, s := range sets {
+				if i > 0 && distance[sets[i-1].level] < distance[s.level] && sets[i-1].bytes > largest.bytes {
+					largest = sets[i-1]
+				}
+				if s.bytes < largest.bytes {
+					c.fail(s.path+"/working_set_bytes", fmt.Sprintf("the working set of %s is smaller than one of %s (%s)", s.level, largest.level, name),
+						fmt.Sprint(s.bytes), fmt.Sprintf("at least %d of %s", largest.bytes, largest.path))
+				}
+			}
+		}
+	}
+}
 
 // reading is the best figure of a level; speed is more is better.
 type reading struct {

@@ -37,6 +37,7 @@ var rules = []rule{
 	{"latency-table", checkLatencyTables},
 	{"theoretical-peak", checkTheoretical},
 	{"level-order", checkLevelOrder},
+	{"level-size", checkLevelSizes},
 	{"fusion-gflops", checkFusionGFLOPS},
 	{"fusion-samples", checkFusionSamples},
 	{"fusion-parts", checkFusionParts},
