@@ -157,3 +157,14 @@ func checkPadding(c *checker) {
 		part(path, f.Shape, f.FLOP, f.PaddingFLOP)
 	}
 }
+
+// checkWritten: what is written is a part of the traffic.
+func checkWritten(c *checker) {
+	for at, d := range c.eachDevice() {
+		for path, e := range computes(at, d) {
+			if e.BytesWritten > e.Bytes {
+				c.fail(path+"/bytes_written", "more bytes are written than moved", fmt.Sprint(e.BytesWritten), fmt.Sprintf("at most %d", e.Bytes))
+			}
+		}
+	}
+}

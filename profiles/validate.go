@@ -22,6 +22,7 @@ var rules = []rule{
 	{"stat-spread", checkStatSpread},
 	{"gflops-consistent", checkGFLOPS},
 	{"padding", checkPadding},
+	{"bytes-written", checkWritten},
 	{"arithmetic-intensity", checkIntensity},
 	{"shape", checkShapes},
 	{"matmul-shape", checkMatmulShape},
