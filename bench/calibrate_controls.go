@@ -150,7 +150,7 @@ func (c *Calibrator) applyControls() {
 }
 
 // takenBack is put before the reason that verdicts had.
-const takenBack = string(schema.Inconclusive) + ": a control of this run failed, or none passed; without that, "
+var takenBack = schema.Inconclusive.Because("a control of this run failed, or none passed; without that, ")
 
 // restoreVerdicts undoes applyControls: the controls may pass when they are measured, or measured again.
 func (c *Calibrator) restoreVerdicts() {

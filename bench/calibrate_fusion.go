@@ -255,7 +255,7 @@ func FusionEntry(pattern Pattern, s Shape, c Case, cmp Comparison) schema.Fusion
 
 // decision puts the verdict and its ground into words.
 func decision(e *schema.Fusion) string {
-	return fmt.Sprintf("%s: %s, %d blocks", e.Verdict, interval(e), e.Blocks)
+	return e.Verdict.Because(fmt.Sprintf("%s, %d blocks", interval(e), e.Blocks))
 }
 
 func interval(e *schema.Fusion) string {

@@ -189,19 +189,22 @@ const minBlocks = 10
 
 // checkFusionVerdict: the verdict follows from the interval that is printed,
 // by the same function that the runner uses, so there is no tolerance; unless the
-// controls of the run did not pass or the workers were apart, when nothing is decided.
+// controls of the run did not pass or the workers were apart, when nothing is decided. The reason is of the same verdict.
 func checkFusionVerdict(c *checker) {
 	for at, d := range c.eachDevice() {
 		for i := range d.FusionProfiles {
-			f := &d.FusionProfiles[i]
-			c.verdict(fmt.Sprintf("%s/fusion_profiles/%d", at, i), d.Untrusted(), f.Warnings, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
+			f, path := &d.FusionProfiles[i], fmt.Sprintf("%s/fusion_profiles/%d", at, i)
+			right := c.verdict(path, d.Untrusted(), f.Warnings, f.Verdict, f.Blocks, f.SpeedupCILow, f.SpeedupCIHigh)
+			if begin := f.Verdict.Because(""); right && !strings.HasPrefix(f.Reason, begin) {
+				c.fail(path+"/reason", "reason does not begin with the verdict", quote(f.Reason), quote(begin))
+			}
 		}
 	}
 }
 
 // verdict checks that one follows from its interval, or decides nothing where it is untrusted,
 // or the entry was measured on workers apart.
-func (c *checker) verdict(path string, untrusted bool, own []schema.Code, v schema.Verdict, blocks int, lo, hi float64) {
+func (c *checker) verdict(path string, untrusted bool, own []schema.Code, v schema.Verdict, blocks int, lo, hi float64) bool {
 	why := fmt.Sprintf("verdict does not follow from %d blocks and the interval %s to %s", blocks, exact(lo), exact(hi))
 	want := schema.VerdictOf(lo, hi)
 	switch {
@@ -215,6 +218,7 @@ func (c *checker) verdict(path string, untrusted bool, own []schema.Code, v sche
 	if v != want {
 		c.fail(path+"/verdict", why, string(v), string(want))
 	}
+	return v == want
 }
 
 // checkControls: the speedup of a control lies in its interval, from which its verdict follows, from both

@@ -210,7 +210,7 @@ type Fusion struct {
 	FLOP              int64            `json:"flops" jsonschema:"minimum=1" jsonschema_description:"FLOP (a count) of the unfused, mathematical definition; both sides use it."`
 	PaddingFLOP       int64            `json:"padding_flops,omitempty" jsonschema:"minimum=1" jsonschema_description:"Those of flops (a count) that multiply the padding of a convolution, which a kernel may leave out; absent if there are none. The register peak bounds the rate of the others."`
 	Verdict           Verdict          `json:"verdict"`
-	Reason            string           `json:"reason" jsonschema:"minLength=1" jsonschema_description:"The verdict in a sentence, with its figures."`
+	Reason            string           `json:"reason" jsonschema:"minLength=1" jsonschema_description:"The verdict, a colon and its grounds in a sentence, with the figures."`
 	MaxAbsError       float64          `json:"max_abs_error" jsonschema:"minimum=0" jsonschema_description:"Largest absolute difference of the fused or unfused result from the float64 reference over the elements verified, in the unit of the result."`
 	EffectiveClockMHz float64          `json:"effective_clock_mhz,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Clock measured beside the case in MHz."`
 	Warnings          []Code           `json:"warnings" jsonschema_description:"Codes of the guards that the pair met."`

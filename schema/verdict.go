@@ -22,3 +22,6 @@ func VerdictOf(lo, hi float64) Verdict {
 	}
 	return Inconclusive
 }
+
+// Because puts a verdict before its reason.
+func (v Verdict) Because(why string) string { return string(v) + ": " + why }
