@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -155,7 +154,7 @@ var takenBack = schema.Inconclusive.Because("a control of this run failed, or no
 // restoreVerdicts undoes applyControls: the controls may pass when they are measured, or measured again.
 func (c *Calibrator) restoreVerdicts() {
 	verdict := func(low, high float64, blocks int, warnings []schema.Code) schema.Verdict {
-		if blocks < stat.Looks[0] || slices.Contains(warnings, schema.WorkersApart) {
+		if blocks < schema.LeastBlocks || slices.Contains(warnings, schema.WorkersApart) {
 			return schema.Inconclusive
 		}
 		return schema.VerdictOf(low, high)

@@ -183,10 +183,6 @@ func checkFusionExplained(c *checker) {
 	}
 }
 
-// minBlocks is the first look of the stopping rule. With fewer blocks no
-// interval reaches the confidence, so nothing is decided.
-const minBlocks = 10
-
 // checkFusionVerdict: the verdict follows from the interval that is printed,
 // by the same function that the runner uses, so there is no tolerance; unless the
 // controls of the run did not pass or the workers were apart, when nothing is decided. The reason is of the same verdict.
@@ -212,7 +208,7 @@ func (c *checker) verdict(path string, untrusted bool, own []schema.Code, v sche
 		want, why = schema.Inconclusive, "a control of the run failed, or none passed, so that nothing is decided"
 	case slices.Contains(own, schema.WorkersApart):
 		want, why = schema.Inconclusive, "the workers were apart, so that nothing is decided"
-	case blocks < minBlocks:
+	case blocks < schema.LeastBlocks:
 		want = schema.Inconclusive
 	}
 	if v != want {

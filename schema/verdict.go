@@ -4,6 +4,10 @@ package schema
 // theta = ln 1.02, below which two runs of the same code differ by chance.
 const VerdictFactor = 1.02
 
+// LeastBlocks is the first look of the stopping rule: with fewer blocks no interval reaches the confidence, so that
+// nothing is decided.
+const LeastBlocks = 10
+
 // VerdictOf decides on the interval [lo, hi] of the speedup, the ratio of the
 // unfused to the fused time (not its logarithm). The measuring side and
 // validation share it, so that a verdict always follows from the figures

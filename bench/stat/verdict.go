@@ -10,7 +10,7 @@ import (
 // Looks are the numbers of blocks after which a pair is judged. Each look spends
 // a quarter of alpha = 0.05, so that looking repeatedly does not make chance
 // findings likelier (Bonferroni).
-var Looks = []int{10, 20, 40, 80}
+var Looks = []int{schema.LeastBlocks, 20, 40, 80}
 
 const lookAlpha = 0.05 / 4
 
