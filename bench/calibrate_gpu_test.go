@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -128,5 +129,37 @@ func TestEnergyOfNothing(t *testing.T) {
 func TestPrecisionOfDevice(t *testing.T) {
 	if device, cpu := precisionOf(schema.FP16, Place{}), precisionOf(schema.FP16, Place{Threads: 1}); device.Short != 0 || !(cpu.Short > 0) {
 		t.Errorf("of a device %+v, of a CPU %+v", device, cpu)
+	}
+}
+
+// The scripted link moves 50 GB/s, of what crosses it, and a launch takes 2 us, from a graph 1 us.
+func TestLinkAndLaunches(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	fakeGPU(c)
+	c.deadline = f.now.Add(time.Hour)
+	for _, s := range slices.Concat(c.linkSteps(), c.launchSteps()) {
+		if err := s.run(context.Background(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near := func(got, want float64) bool { return math.Abs(got/want-1) < 0.01 }
+	if n := len(c.Device.Bandwidth); n != 2 {
+		t.Errorf("%d ways of the link, want 2", n)
+	}
+	for _, b := range c.Device.Bandwidth {
+		if b.Level != schema.HostLink || b.WorkingSetBytes != linkBytes || !near(b.GBps.Best, 50) {
+			t.Errorf("%s: %g GB/s of %d bytes", b.Pattern, b.GBps.Best, b.WorkingSetBytes)
+		}
+	}
+	want := map[schema.LaunchMode]float64{schema.LaunchStream: 2, schema.LaunchGraph: 1}
+	for _, l := range c.Device.Launch {
+		if !near(l.Microseconds.Best, want[l.Mode]) {
+			t.Errorf("%s: %g us, want %g", l.Mode, l.Microseconds.Best, want[l.Mode])
+		}
+		delete(want, l.Mode)
+	}
+	if len(want) > 0 {
+		t.Errorf("no launches of %v", want)
 	}
 }
