@@ -241,30 +241,44 @@ func TestResumeComparesDisturbedAgain(t *testing.T) {
 	}
 }
 
-// A control that failed beside a neighbour takes all verdicts with it, and gives them back when it passes.
+// Controls that failed beside a neighbour, or were not measured yet, take all verdicts with them, and give them back when
+// they pass.
 func TestResumeGivesVerdictsBack(t *testing.T) {
 	long(t)
-	c, f := fullCalibrator()
-	f.reasons, f.unfair = []string{"a neighbour"}, 1.1
-	ctx, cancel := context.WithCancel(context.Background())
-	c.Options.Observe = func(Progress) {
-		if len(c.Device.FusionProfiles) > 5 {
-			cancel()
+	for name, k := range map[string]struct {
+		pairs   int // that are measured before the run is interrupted
+		begin   func(f *fake, label string)
+		quality bool // by then
+	}{
+		"failed": {6, func(f *fake, _ string) { f.reasons, f.unfair = []string{"a neighbour"}, 1.1 }, true},
+		"not measured": {1, func(f *fake, label string) {
+			if strings.HasPrefix(label, "control: ") {
+				f.fails = f.opened + 1
+			}
+		}, false},
+	} {
+		c, f := fullCalibrator()
+		ctx, cancel := context.WithCancel(context.Background())
+		c.Options.Observe = func(p Progress) {
+			k.begin(f, p.Label)
+			if len(c.Device.FusionProfiles) >= k.pairs {
+				cancel()
+			}
 		}
-	}
-	dev, warnings, err := c.Run(ctx)
-	if !errors.Is(err, context.Canceled) || dev.Quality.Passed {
-		t.Fatalf("%v, %+v", err, dev.Quality)
-	}
-	c, _ = fullCalibrator()
-	c.Options.Resume = &Earlier{Device: dev, Warnings: warnings}
-	got := run(t, c).Device
-	if !got.Quality.Passed {
-		t.Fatalf("%+v", got.Quality)
-	}
-	for i, p := range got.FusionProfiles {
-		if want := schema.VerdictOf(p.SpeedupCILow, p.SpeedupCIHigh); p.Verdict != want || strings.HasPrefix(p.Reason, takenBack) {
-			t.Errorf("pair %d: %s, want %s: %s", i, p.Verdict, want, p.Reason)
+		dev, warnings, err := c.Run(ctx)
+		if !errors.Is(err, context.Canceled) || !dev.Untrusted() || (dev.Quality != nil) != k.quality {
+			t.Fatalf("%s: %v, %+v", name, err, dev.Quality)
+		}
+		c, _ = fullCalibrator()
+		c.Options.Resume = &Earlier{Device: dev, Warnings: warnings}
+		got := run(t, c).Device
+		if !got.Quality.Passed {
+			t.Fatalf("%s: %+v", name, got.Quality)
+		}
+		for i, p := range got.FusionProfiles {
+			if want := schema.VerdictOf(p.SpeedupCILow, p.SpeedupCIHigh); p.Verdict != want || strings.HasPrefix(p.Reason, takenBack) {
+				t.Errorf("%s, pair %d: %s, want %s: %s", name, i, p.Verdict, want, p.Reason)
+			}
 		}
 	}
 }
