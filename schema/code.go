@@ -71,7 +71,7 @@ var codes = []struct {
 		"yes, what there is"},
 	{PeakBelowMeasured, "the theoretical peak is below what was measured",
 		"what was measured; not the theoretical peak"},
-	{ControlsFailed, "a control came out wrong",
+	{ControlsFailed, "a control came out wrong, or none passed",
 		"times yes; all verdicts are inconclusive"},
 	{PowerCapped, "the power limit of the GPU held the clock down",
 		"yes: that is what it does under this limit"},
