@@ -28,8 +28,8 @@ type Backend struct {
 	reader *counterReader
 	memory [2]memory // base and huge pages
 	inputs inputs    // their values
-	// rates are the best at which workers executed. Of cores with two logical CPUs siblings may both be workers.
-	rates    map[core]float64
+	// rates are the best at which workers executed, in ascending order. Of cores with two logical CPUs siblings may both be workers.
+	rates    map[core][]float64
 	siblings bool
 	cores    int
 	// nearest are the shortest times of a signal between the workers, by place.
@@ -49,7 +49,7 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{isas: isas, libraries: libraries, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[core]float64{},
+	b := &Backend{isas: isas, libraries: libraries, cpus: dev.CPU.UsedCPUs, units: map[schema.DType][]unit{}, classes: map[string][]int{}, nodes: map[int][]int{}, rates: map[core][]float64{},
 		siblings: dev.CPU.Threads > dev.CPU.Cores, cores: max(1, dev.CPU.Cores), nearest: map[bench.Place][]float64{}}
 	for _, d := range schema.DTypes() {
 		b.units[d], _ = usableUnits(d)

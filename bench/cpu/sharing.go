@@ -17,28 +17,33 @@ const (
 	probeBursts = 9
 	probeIters  = 12000 // of one burst: about 20 us
 	probeLeast  = 0.85  // of the best rate seen; less than that tells a neighbour
+	probeSeen   = 3     // how often a rate, or a better one, has to be seen for that
 )
 
 // issueRates is the rate at which each worker executes independent operations, in arbitrary units a cycle: the
 // median of some bursts, all workers at once. A chain behind each burst tells the clock, with which rates would rise
-// and fall, and which no neighbour slows; where there is none the unit is a second.
+// and fall: the fastest, as a neighbour slows some chains, too, behind which the rate would seem higher than that of any core.
+// Where there is none the unit is a second.
 func (b *Backend) issueRates() []float64 {
 	rates := make([]float64, len(b.team.workers))
 	b.team.run(func(w *worker) {
 		var f [12]float64
 		var n [8]int
-		bursts := make([]float64, probeBursts)
+		bursts, clock := make([]float64, probeBursts), 0.0
 		w.barrier()
 		for i := range bursts {
 			begin := time.Now()
 			independent(probeIters, &f, &n)
 			bursts[i] = 1 / time.Since(begin).Seconds()
 			if len(clockChains) > 0 {
-				bursts[i] /= clockChains[0].sample()
+				clock = max(clock, clockChains[0].sample())
 			}
 		}
 		slices.Sort(bursts)
 		rates[w.id] = bursts[probeBursts/2]
+		if clock > 0 {
+			rates[w.id] /= clock
+		}
 	})
 	return rates
 }
@@ -81,16 +86,23 @@ func (b *Backend) coreOf(worker int) core {
 	return core{}
 }
 
-// shared says which worker computes slower than such a core once did.
+// shared says which worker computes slower than such a core did before.
 func (b *Backend) shared() []string {
 	var reasons []string
 	for i, rate := range b.issueRates() {
-		of := b.coreOf(i)
-		best := max(b.rates[of], rate)
-		b.rates[of] = best
+		best := b.bestRate(b.coreOf(i), rate)
 		if rate < probeLeast*best && reasons == nil {
 			reasons = []string{fmt.Sprintf("the core of worker %d executed %.0f%% of what it can: a neighbour shares it", i, 100*rate/best)}
 		}
 	}
 	return reasons
+}
+
+// bestRate is the best rate of a core, with this one, that was seen probeSeen times, or of fewer the lowest. One that was seen
+// once may be of a moment in which the clock seemed lower than it was, and would mark all that comes behind it.
+func (b *Backend) bestRate(of core, rate float64) float64 {
+	seen := append(b.rates[of], rate)
+	slices.Sort(seen)
+	b.rates[of] = seen[max(0, len(seen)-probeSeen):]
+	return b.rates[of][0]
 }
