@@ -22,9 +22,9 @@ func (c *Calibrator) effectShape() Shape {
 	return dims(linearDims, 64, 128, 128)
 }
 
-// controlSteps plans trials whose outcome is known: the same code on both sides, for
-// the first pattern of each group that there are kernels for, and a known effect. Networks, which take seconds, have theirs in full runs, or where
-// there is no other group.
+// controlSteps plans trials whose outcome is known: the same code on both sides, for the first pattern of each group that
+// there are kernels for, and a known effect. Networks, which take seconds, have theirs in full runs, or where there is no
+// other group.
 func (c *Calibrator) controlSteps() []step {
 	var steps []step
 	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) bool {
