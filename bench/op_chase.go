@@ -5,7 +5,7 @@ import "hwcal/schema"
 // ChaseParams of a pointer chase.
 type ChaseParams struct {
 	Loads    int64 // dependent ones, of one execution
-	Resident bool  // all lines are read in order before each sample, untimed
+	Resident bool  // all lines are read in order before each sample, untimed, on a CPU
 }
 
 // chaseWords is the number of fp64-sized words in a line of 64 bytes, of which the
@@ -28,13 +28,14 @@ func init() {
 	register(Pattern{
 		Name:  "pointer_chase",
 		Group: "memory",
-		Doc:   "dependent loads in random order: latency",
+		Doc:   "dependent loads in random order: latency, of a cache below 128 MiB",
 		Dims:  []string{"bytes"},
 		Shapes: func(schema.Mode) []Shape {
 			return []Shape{dims([]string{"bytes"}, 16<<10), dims([]string{"bytes"}, 512<<10), dims([]string{"bytes"}, chaseDRAMBytes)}
 		},
 		Chain: func(s Shape, _ int64) (Chain, error) {
-			return Chain{Chase(max(s.Get("bytes"), 64), chaseLoads, false)}, nil
+			bytes := max(s.Get("bytes"), 64)
+			return Chain{Chase(bytes, chaseLoads, bytes < chaseDRAMBytes)}, nil
 		},
 	})
 }

@@ -7,25 +7,30 @@ import (
 	"time"
 )
 
-// counters is what the operating system has counted until now on the CPUs and
-// threads of a team. What it does not count stays zero.
+// counters is what the operating system has counted until now. What it does not count stays zero.
 type counters struct {
 	when          time.Time
-	cpus          int
-	busyTicks     uint64 // of the CPUs, by any process
-	stealTicks    uint64 // of the CPUs, taken by the hypervisor
-	totalTicks    uint64 // of the CPUs
+	cpus          int    // that this process may use
+	all           ticks  // of these
+	team          ticks  // of those that the workers are on: what is taken from others costs nothing
 	ownTicks      uint64 // of this process, on any CPU
 	throttled     uint64 // periods in which the cgroup had used up its quota
 	throttledTime time.Duration
 	wait          []time.Duration // of each thread, ready to run but not running
 }
 
+// ticks are of some CPUs: USER_HZ, of 10 ms.
+type ticks struct {
+	busy  uint64 // by any process
+	steal uint64 // taken by the hypervisor
+	total uint64
+}
+
 // noise is how much others disturbed a team between two counts.
 type noise struct {
 	elapsed       time.Duration
-	steal         float64 // share of the CPUs' time
-	stealTicks    int     // of USER_HZ, 10 ms
+	steal         float64 // share of the time of the workers' CPUs
+	stealTicks    int
 	foreign       float64 // CPUs that other processes kept busy
 	wait          float64 // share of its time that the worst thread waited to run
 	throttled     int
@@ -38,11 +43,13 @@ func (c counters) since(before counters) noise {
 		elapsed:       c.when.Sub(before.when),
 		throttled:     int(c.throttled - before.throttled),
 		throttledTime: c.throttledTime - before.throttledTime,
-		stealTicks:    int(c.stealTicks - before.stealTicks),
+		stealTicks:    int(c.team.steal - before.team.steal),
 	}
-	if total := float64(c.totalTicks - before.totalTicks); total > 0 {
+	if total := float64(c.team.total - before.team.total); total > 0 {
 		n.steal = float64(n.stealTicks) / total
-		busy, own := float64(c.busyTicks-before.busyTicks), float64(c.ownTicks-before.ownTicks)
+	}
+	if total := float64(c.all.total - before.all.total); total > 0 {
+		busy, own := float64(c.all.busy-before.all.busy), float64(c.ownTicks-before.ownTicks)
 		n.foreign = max(0, busy-own) / total * float64(c.cpus)
 	}
 	for i := range min(len(c.wait), len(before.wait)) {
@@ -67,7 +74,7 @@ const (
 func (n noise) disturbances() (reasons []string) {
 	// The first tick may be of what was taken before.
 	if n.stealTicks > 1 && n.steal*(1-1/float64(n.stealTicks)) > noisySteal {
-		reasons = append(reasons, fmt.Sprintf("the hypervisor took %.1f%% of the CPU time", 100*n.steal))
+		reasons = append(reasons, fmt.Sprintf("the hypervisor took %.1f%% of the workers' CPU time", 100*n.steal))
 	}
 	if n.throttled > 0 {
 		reasons = append(reasons, fmt.Sprintf("the cgroup was throttled %d times, for %v", n.throttled, n.throttledTime))
@@ -83,7 +90,7 @@ func (n noise) disturbances() (reasons []string) {
 
 // cpuTicks adds up the lines of /proc/stat for the CPUs: user, nice, system,
 // idle, iowait, irq, softirq, steal. What follows is contained in user and nice.
-func cpuTicks(stat string, cpus []int) (busy, steal, total uint64) {
+func cpuTicks(stat string, cpus []int) (t ticks) {
 	used := map[string]bool{}
 	for _, cpu := range cpus {
 		used["cpu"+strconv.Itoa(cpu)] = true
@@ -94,18 +101,18 @@ func cpuTicks(stat string, cpus []int) (busy, steal, total uint64) {
 			continue
 		}
 		for i, text := range f[1:9] {
-			ticks, _ := strconv.ParseUint(text, 10, 64)
-			total += ticks
+			n, _ := strconv.ParseUint(text, 10, 64)
+			t.total += n
 			switch i {
 			case 3, 4: // idle, iowait
 			case 7:
-				steal += ticks
+				t.steal += n
 			default:
-				busy += ticks
+				t.busy += n
 			}
 		}
 	}
-	return busy, steal, total
+	return t
 }
 
 // processTicks is utime + stime of /proc/self/stat. The name before them, in

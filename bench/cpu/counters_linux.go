@@ -12,29 +12,30 @@ import (
 // counterReader reads the counters of a team below root, "/" except in tests.
 type counterReader struct {
 	root     string
-	cpus     []int
+	cpus     []int // that this process may use
+	team     []int // that the workers are on
 	tids     []int
 	cpuStats []string // cpu.stat of the process's cgroup and of those around it
 }
 
-func newCounterReader(root string, cpus, tids []int) *counterReader {
-	r := &counterReader{root: root, cpus: cpus, tids: tids}
+func newCounterReader(root string, cpus, team, tids []int) *counterReader {
+	r := &counterReader{root: root, cpus: cpus, team: team, tids: tids}
 	r.cpuStats = r.findCPUStats()
 	return r
 }
 
-// counterReader reads the counters of the team's workers and their CPUs.
+// counterReader reads the counters of the team's workers, of their CPUs, and of all that this process may use.
 func (t *team) counterReader(cpus []int) *counterReader {
 	var tids []int
 	for _, w := range t.workers {
 		tids = append(tids, w.tid)
 	}
-	return newCounterReader("/", cpus, tids)
+	return newCounterReader("/", cpus, t.cpus, tids)
 }
 
 func (r *counterReader) read() counters {
-	c := counters{when: time.Now(), cpus: len(r.cpus)}
-	c.busyTicks, c.stealTicks, c.totalTicks = cpuTicks(r.text("proc/stat"), r.cpus)
+	stat := r.text("proc/stat")
+	c := counters{when: time.Now(), cpus: len(r.cpus), all: cpuTicks(stat, r.cpus), team: cpuTicks(stat, r.team)}
 	c.ownTicks = processTicks(r.text("proc/self/stat"))
 	for _, file := range r.cpuStats {
 		periods, d := throttling(r.text(file))

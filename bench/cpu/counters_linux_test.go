@@ -66,7 +66,7 @@ func TestCounterReader(t *testing.T) {
 				writeTree(t, root, process)
 			}
 			writeTree(t, root, tt.files)
-			r := newCounterReader(root, []int{0, 1}, []int{7, 8})
+			r := newCounterReader(root, []int{0, 1}, []int{1}, []int{7, 8})
 			if got := r.missing(); !slices.Equal(got, tt.missing) {
 				t.Errorf("missing %q, want %q", got, tt.missing)
 			}
@@ -77,8 +77,8 @@ func TestCounterReader(t *testing.T) {
 			if tt.empty {
 				return
 			}
-			if !slices.Equal(c.wait, []time.Duration{40, 50}) || c.ownTicks != 34 || c.stealTicks != 104 {
-				t.Errorf("wait %v, own %d, steal %d", c.wait, c.ownTicks, c.stealTicks)
+			if !slices.Equal(c.wait, []time.Duration{40, 50}) || c.ownTicks != 34 || c.all.steal != 104 || c.team.steal != 53 {
+				t.Errorf("wait %v, own %d, %+v, of the workers' CPUs %+v", c.wait, c.ownTicks, c.all, c.team)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestCounterReader(t *testing.T) {
 
 // missing names what this system does not count.
 func (r *counterReader) missing() (names []string) {
-	if _, _, total := cpuTicks(r.text("proc/stat"), r.cpus); total == 0 {
+	if cpuTicks(r.text("proc/stat"), r.cpus).total == 0 {
 		names = append(names, "steal")
 	}
 	if len(r.cpuStats) == 0 {

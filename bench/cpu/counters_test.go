@@ -16,21 +16,20 @@ intr 533573 0 0
 
 func TestCPUTicks(t *testing.T) {
 	tests := []struct {
-		stat               string
-		cpus               []int
-		busy, steal, total uint64
+		stat string
+		cpus []int
+		want ticks
 	}{
-		{recordedStat, []int{0}, 9562 + 1 + 1880 + 2 + 73, 51, 110418},
-		{recordedStat, []int{1}, 12750 + 2 + 2447 + 3 + 91, 53, 110391},
-		{recordedStat, []int{0, 1}, 11518 + 15293, 104, 220809},
-		{recordedStat, []int{7}, 0, 0, 0},
-		{"cpu0 1 2 3\n", []int{0}, 0, 0, 0},
-		{"", []int{0}, 0, 0, 0},
+		{recordedStat, []int{0}, ticks{9562 + 1 + 1880 + 2 + 73, 51, 110418}},
+		{recordedStat, []int{1}, ticks{12750 + 2 + 2447 + 3 + 91, 53, 110391}},
+		{recordedStat, []int{0, 1}, ticks{11518 + 15293, 104, 220809}},
+		{recordedStat, []int{7}, ticks{}},
+		{"cpu0 1 2 3\n", []int{0}, ticks{}},
+		{"", []int{0}, ticks{}},
 	}
 	for _, tt := range tests {
-		busy, steal, total := cpuTicks(tt.stat, tt.cpus)
-		if busy != tt.busy || steal != tt.steal || total != tt.total {
-			t.Errorf("CPUs %v: busy %d, steal %d, total %d, want %d, %d, %d", tt.cpus, busy, steal, total, tt.busy, tt.steal, tt.total)
+		if got := cpuTicks(tt.stat, tt.cpus); got != tt.want {
+			t.Errorf("CPUs %v: %+v, want %+v", tt.cpus, got, tt.want)
 		}
 	}
 }
@@ -81,15 +80,15 @@ func TestWaited(t *testing.T) {
 func TestNoise(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	before := counters{
-		when: start, cpus: 2, busyTicks: 1000, stealTicks: 10, totalTicks: 5000, ownTicks: 900,
+		when: start, cpus: 2, all: ticks{1000, 20, 5000}, team: ticks{500, 10, 2500}, ownTicks: 900,
 		throttled: 2, throttledTime: time.Second, wait: []time.Duration{time.Second, 0},
 	}
-	// after is a second with both CPUs at work for this process.
+	// after is a second with both CPUs at work for this process, one of them for a worker.
 	after := func(change func(*counters)) counters {
 		c := before
 		c.wait = slices.Clone(before.wait)
 		c.when = start.Add(time.Second)
-		c.busyTicks, c.totalTicks, c.ownTicks = 1200, 5200, 1099
+		c.all.busy, c.all.total, c.team.total, c.ownTicks = 1200, 5200, 2600, 1099
 		if change != nil {
 			change(&c)
 		}
@@ -101,10 +100,11 @@ func TestNoise(t *testing.T) {
 		want   []string
 	}{
 		{"quiet", nil, nil},
-		{"two stolen ticks", func(c *counters) { c.stealTicks += 2 }, nil},
-		{"stolen", func(c *counters) { c.stealTicks += 5 }, []string{"the hypervisor took 2.5% of the CPU time"}},
-		{"two of the few ticks of a short time", func(c *counters) { c.stealTicks += 2; c.totalTicks = before.totalTicks + 12 },
-			[]string{"the hypervisor took 16.7% of the CPU time"}},
+		{"two stolen ticks", func(c *counters) { c.team.steal += 2 }, nil},
+		{"stolen", func(c *counters) { c.team.steal += 5 }, []string{"the hypervisor took 5.0% of the workers' CPU time"}},
+		{"stolen from an idle CPU", func(c *counters) { c.all.steal += 50 }, nil},
+		{"two of the few ticks of a short time", func(c *counters) { c.team.steal += 2; c.team.total = before.team.total + 12 },
+			[]string{"the hypervisor took 16.7% of the workers' CPU time"}},
 		{"throttled", func(c *counters) { c.throttled++; c.throttledTime += time.Millisecond },
 			[]string{"the cgroup was throttled 1 times, for 1ms"}},
 		{"neighbour on the CPU of a worker", func(c *counters) { c.wait[1] += 500 * time.Millisecond; c.ownTicks -= 50 },
