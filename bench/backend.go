@@ -115,6 +115,7 @@ type Case struct {
 	SmallPages bool  // ask for base pages instead of huge ones
 	Cold       bool  // each execution of a pair begins with its tensors in memory, not in caches
 	Parts      Parts // of a network, the chain cut into what one kernel each computes; nil for all others
+	Metered    bool  // it lasts as long as the meter of the device wants, if there is one
 	Graph      bool  // runs are replayed from a graph of the device instead of launched one by one
 }
 
@@ -176,6 +177,8 @@ type Meter interface {
 	// Tick reads the counters, if enough time has passed since they were read to tell the
 	// power of that time. It is called between samples.
 	Tick()
+	// LeastWindow is the shortest one whose energy the counters tell.
+	LeastWindow() time.Duration
 	// Stop ends the window. There is no Energy if it was too short for the counters.
 	Stop() (Energy, bool)
 }

@@ -21,7 +21,7 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 	var steps []step
 	c.levels = c.claimed()
 	if len(c.workingSets(pattern)) > 0 { // else there is nothing to hold against ceilings
-		steps = c.peakSteps([]Place{c.all()})
+		steps = c.peakSteps([]Place{c.all()}, false)
 		if c.needsCurve(pattern) {
 			steps = append(steps, c.curveStep(c.one()))
 		}

@@ -8,8 +8,8 @@ import (
 	"hwcal/schema"
 )
 
-// peakSteps plans the register peaks: each dtype on each place.
-func (c *Calibrator) peakSteps(places []Place) []step {
+// peakSteps plans the register peaks: each dtype on each place. They are metered once.
+func (c *Calibrator) peakSteps(places []Place, metered bool) []step {
 	var steps []step
 	for _, p := range places {
 		for _, d := range c.Options.DTypes {
@@ -18,7 +18,7 @@ func (c *Calibrator) peakSteps(places []Place) []step {
 					label: peakLabel(d, unit, p),
 					cost:  c.Runner.Settings.CaseBudget + 2*c.Runner.Settings.WarmUp,
 					run: func(ctx context.Context, scale float64) error {
-						return c.measurePeak(ctx, d, unit, p, scale)
+						return c.measurePeak(ctx, d, unit, p, metered && c.meterFits(1), scale)
 					},
 				})
 			}
@@ -49,15 +49,28 @@ func (c *Calibrator) units(chain string, d schema.DType) []string {
 	return names
 }
 
-func (c *Calibrator) measurePeak(ctx context.Context, d schema.DType, unit string, p Place, scale float64) error {
+func (c *Calibrator) measurePeak(ctx context.Context, d schema.DType, unit string, p Place, metered bool, scale float64) error {
 	op := PeakFMA(roundsOf(d, p), int64(p.Parts()))
-	m, err := c.measure(ctx, Case{Chain: Chain{op}, DType: d, Unit: unit, Place: p, Seed: c.Options.Seed}, scale)
+	m, err := c.measure(ctx, Case{Chain: Chain{op}, DType: d, Unit: unit, Place: p, Seed: c.Options.Seed, Metered: metered}, scale)
 	if err != nil {
 		return err
 	}
 	m.unwarn(schema.WorkersApart) // between which nothing passes
 	c.pool(computed{operation: "peak_fma", dtype: d, place: p, flop: op.FLOP, Measurement: m})
 	return nil
+}
+
+// meterStretch is how many times its time a case may take for the sake of its energy.
+const meterStretch = 2
+
+// meterFits says whether there is a meter, and what it wants is no more than that for a share of the time of a case.
+func (c *Calibrator) meterFits(share float64) bool {
+	meter := c.Runner.Backend.Meter()
+	if meter == nil {
+		return false
+	}
+	meter.Stop()
+	return float64(meter.LeastWindow()) <= meterStretch*share*float64(c.Runner.Settings.CaseBudget)
 }
 
 // measure runs a case within its share of the budget.

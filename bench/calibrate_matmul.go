@@ -20,6 +20,7 @@ type matmulCase struct {
 	// GFLOPS over the number of threads are measured. They get all the time of a
 	// case, and are measured twice.
 	headline bool
+	metered  bool
 }
 
 // headlineShape is large, and still so short that it gives many samples.
@@ -39,7 +40,7 @@ func (c *Calibrator) newMatmulCase(pattern Pattern, s Shape, d schema.DType, p P
 		panic(err) // a shape of our own
 	}
 	headline := pattern.Name == "matmul" && slices.Equal(s, c.headlineShape())
-	return matmulCase{pattern, s, d, p, chain, headline}
+	return matmulCase{pattern, s, d, p, chain, headline, true}
 }
 
 // matmulCases are every shape of the mode, on one thread and on all: the curve of
@@ -80,11 +81,11 @@ func (c *Calibrator) matmulShapes(pattern Pattern, d schema.DType) []Shape {
 // one to verify and some samples.
 func least(once time.Duration) time.Duration { return (1 + fewSamples) * once }
 
-// matmulSteps plans all cases, or those of the headline alone.
+// matmulSteps plans all cases, or once more those of the headline, which have their energy by then.
 func (c *Calibrator) matmulSteps(headline bool) []step {
 	var steps []step
 	for _, m := range c.matmulCases() {
-		if m.headline || !headline {
+		if m.metered = !headline; m.headline || !headline {
 			steps = append(steps, c.matmulStep(m))
 		}
 	}
@@ -104,6 +105,7 @@ func (c *Calibrator) matmulStep(m matmulCase) step {
 		least: caseOverhead + least(once),
 		takes: func() time.Duration { return least(c.at(m.chain.FLOP(), m.dtype, m.place)) },
 		run: func(ctx context.Context, scale float64) error {
+			m.metered = m.metered && c.meterFits(share)
 			return c.measureMatmul(ctx, m, scale*share)
 		},
 	}
@@ -119,7 +121,7 @@ func (c *Calibrator) measureMatmul(ctx context.Context, m matmulCase, scale floa
 			return err
 		}
 	}
-	got, err := c.measure(ctx, Case{Chain: m.chain, DType: m.dtype, Place: m.place, Seed: c.Options.Seed}, scale)
+	got, err := c.measure(ctx, Case{Chain: m.chain, DType: m.dtype, Place: m.place, Seed: c.Options.Seed, Metered: m.metered}, scale)
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func (c *Calibrator) scalingSteps() []step {
 			places = append(places, Place{Threads: n})
 		}
 	}
-	steps := c.peakSteps(places)
+	steps := c.peakSteps(places, true)
 	for _, p := range places {
 		for _, d := range c.Options.DTypes {
 			steps = append(steps, c.matmulStep(c.newMatmulCase(matmuls[0], c.headlineShape(), d, p)))

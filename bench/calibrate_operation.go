@@ -64,7 +64,7 @@ func (c *Calibrator) operationStep(pattern Pattern, s Shape, d schema.DType, p P
 		cost:  caseOverhead + max(took, time.Duration(share*float64(set.WarmUp+set.CaseBudget))),
 		least: caseOverhead + took,
 		run: func(ctx context.Context, scale float64) error {
-			return c.measureOperation(ctx, pattern, s, Case{DType: d, Place: p, Unit: unit, Seed: c.Options.Seed}, scale*share)
+			return c.measureOperation(ctx, pattern, s, Case{DType: d, Place: p, Unit: unit, Seed: c.Options.Seed, Metered: c.meterFits(share)}, scale*share)
 		},
 	}
 }

@@ -607,6 +607,46 @@ func TestEnergyOfCases(t *testing.T) {
 	}
 }
 
+// A case lasts as long as the meter wants where that is about its time: register peaks and what the summary
+// quotes, once, and the operations where the meter is quick.
+func TestMeteredCases(t *testing.T) {
+	long(t)
+	for _, tt := range []struct {
+		window                     time.Duration
+		peak, headline, operations bool
+	}{
+		{100 * time.Millisecond, true, true, true},
+		{500 * time.Millisecond, true, true, false},
+		{2 * time.Second, false, false, false},
+	} {
+		f := newFake()
+		f.watts, f.window = 40, tt.window
+		c := fakeCalibrator(f, schema.Default)
+		c.Options.Patterns = nil
+		c.Runner.Sleep = func(_ context.Context, d time.Duration) { f.now = f.now.Add(d) }
+		dev, _, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(m schema.Compute, want bool) {
+			if has := m.Energy != nil; has != want {
+				t.Errorf("window of %v: energy of %s %s: %t, want %t", tt.window, m.Operation, m.Shape, has, want)
+			}
+		}
+		for _, m := range dev.Compute {
+			switch shape := c.headlineShape(); {
+			case m.Operation == "peak_fma":
+				check(m, tt.peak)
+			case m.Operation == "matmul" && m.Shape == shape.String():
+				check(m, tt.headline)
+			}
+		}
+		for _, m := range dev.OperationProfiles {
+			check(m, tt.operations)
+		}
+	}
+}
+
 // The power of the idle device is over the window that passed, which may be longer; without a
 // window there is none.
 func TestIdlePower(t *testing.T) {

@@ -33,9 +33,10 @@ type fake struct {
 	slower     map[string]float64
 	unfair     float64 // factor by which a kernel that is bound again is slower; 0 for none
 	kernels    []KernelInfo
-	watts      float64 // that its meter counts; 0 for no meter
-	last       int     // cases until the device is lost; 0 for never
-	opened     int     // workspaces so far
+	watts      float64       // that its meter counts; 0 for no meter
+	window     time.Duration // the least that the meter wants
+	last       int           // cases until the device is lost; 0 for never
+	opened     int           // workspaces so far
 	closed     int
 	smallPages bool // whatever is asked for
 	fails      int  // the one that cannot be opened; 0 for none
@@ -122,9 +123,11 @@ type fakeMeter struct {
 
 func (m *fakeMeter) Tick() {}
 
+func (m *fakeMeter) LeastWindow() time.Duration { return m.window }
+
 func (m *fakeMeter) Stop() (Energy, bool) {
 	window := m.now.Sub(m.begin)
-	return Energy{Window: window, Joules: m.watts * window.Seconds(), Meters: []string{"package-0"}, Celsius: 50}, window > 0
+	return Energy{Window: window, Joules: m.watts * window.Seconds(), Meters: []string{"package-0"}, Celsius: 50}, window > 0 && window >= m.window
 }
 
 func (f *fake) Limit(d schema.DType, p Place) Limit {

@@ -54,6 +54,9 @@ func (w *window) read(now time.Time) {
 	w.reading, w.last = joules, now
 }
 
+// LeastWindow is Least.
+func (w *window) LeastWindow() time.Duration { return w.Least }
+
 // Stop ends the window.
 func (w *window) Stop() (Energy, bool) {
 	w.read(w.Now())

@@ -158,7 +158,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 				}
 			}()
 		}
-		begin := r.Now()
+		begin, window := r.Now(), leastWindow(meter, c)
 		for {
 			t, err := Sample(ws, seq, n)
 			if err != nil {
@@ -176,7 +176,7 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 				continue
 			}
 			m.Seconds = append(m.Seconds, t.Seconds()/float64(n))
-			if r.enough(m.Seconds, n, r.Now().Sub(begin), budget) {
+			if spent := r.Now().Sub(begin); spent >= window && r.enough(m.Seconds, n, spent, budget) {
 				return nil
 			}
 		}
@@ -187,6 +187,14 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 	}
 	m.judgeScatter()
 	return m, nil
+}
+
+// leastWindow is how long a case lasts whatever its samples are.
+func leastWindow(meter Meter, c Case) time.Duration {
+	if meter == nil || !c.Metered {
+		return 0
+	}
+	return meter.LeastWindow()
 }
 
 // enough decides after each sample, of so many executions, whether to stop.

@@ -34,8 +34,7 @@ type testCase struct {
 func (c testCase) String() string { return fmt.Sprintf("%s %s %s", c.group, c.dtype, c.name) }
 
 // matmulShapes: squares; layers with many, few and one row; a narrow one; sizes that
-// no tile divides. The first takes as long as all others together, so that fp64 goes
-// without it.
+// no tile divides.
 var matmulShapes = []string{
 	"4096x4096x4096", "2048x2048x2048", "1024x1024x1024", "512x512x512", "256x256x256",
 	"512x1024x1024", "32x4096x4096", "8x4096x4096", "1x4096x4096", "4096x32x4096",
@@ -87,8 +86,7 @@ func plan(threads int) ([]testCase, error) {
 		shapes         []string
 		dtypes         []schema.DType
 	}{
-		{"matmul", "matmul", 0, matmulShapes, []schema.DType{schema.FP32, schema.BF16}},
-		{"matmul", "matmul", 0, matmulShapes[1:], []schema.DType{schema.FP64}},
+		{"matmul", "matmul", 0, matmulShapes, []schema.DType{schema.FP32, schema.FP64, schema.BF16}},
 		{"matmul_packed", "matmul_packed", 0, matmulShapes, []schema.DType{schema.FP32, schema.BF16, schema.INT8}},
 		{"matmul_batched", "matmul_batched", 0, batchedShapes, []schema.DType{schema.FP32, schema.BF16, schema.INT8}},
 		{"conv_relu", "Conv2d_ReLU", 0, convShapes, []schema.DType{schema.FP32}},
