@@ -58,7 +58,7 @@ func attentionOf(c bench.Chain) (attention, error) {
 	if a.scale <= 0 {
 		return a, fmt.Errorf("cuda: softmax of scores scaled by %g: want a positive factor: %w", a.scale, bench.ErrUnsupported)
 	}
-	return a, nil
+	return a, counted(int64(a.heads), int64(a.sq), int64(a.sk), int64(a.d))
 }
 
 // attentionTile is what a block of 128 threads works on: so many queries against so many keys at a

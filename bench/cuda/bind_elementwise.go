@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,7 +41,7 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	name := c.String()
 	args := []Arg{ws.pointer(c.Output()), ws.pointer(x)}
-	total := Long(x.Elems())
+	total, period := Long(x.Elems()), int64(0) // of what is added again and again
 	switch name {
 	case "exp", "tanh": // which are functions of C, too
 		name += "_all"
@@ -50,16 +51,16 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 	case "add", "sub", "mul", "div":
 		args = append(args, ws.pointer(c[0].In[1]), total)
 	case "bias", "mask":
-		name = "add_repeated"
-		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(c[0].In[1].Elems())))
+		name, period = "add_repeated", c[0].In[1].Elems()
+		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(period)))
 	case "channel_bias":
 		if err := ws.needChannelsLast(x); err != nil {
 			return nil, err
 		}
-		name = "add_repeated"
-		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(x.Dims[1])))
+		name, period = "add_repeated", x.Dims[1]
+		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(period)))
 	case "batchnorm":
-		if err := ws.needChannelsLast(x); err != nil {
+		if err := errors.Join(ws.needChannelsLast(x), counted(x.Dims[1])); err != nil {
 			return nil, err
 		}
 		lines, err := ws.normLines(c[0])
@@ -78,9 +79,12 @@ func bindElementwise(ws *workspace, c bench.Chain) (*kernel, error) {
 	case "dropout":
 		args = append(append(args, total), ws.dropoutArgs(c[0])...)
 	case "bias+gelu+dropout":
-		name = "bias_gelu_dropout"
-		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(c[0].In[1].Elems())))
+		name, period = "bias_gelu_dropout", c[0].In[1].Elems()
+		args = append(args, ws.pointer(c[0].In[1]), total, Int(int(period)))
 		args = append(args, ws.dropoutArgs(c[2])...)
+	}
+	if err := counted(period); err != nil {
+		return nil, err
 	}
 	grid := linear(x.Elems(), elementwiseThreads, ws.vector(x))
 	return ws.ours("elementwise", name, grid, args...)
@@ -99,6 +103,9 @@ func bindCausalScale(ws *workspace, op bench.Op) (*kernel, error) {
 		return nil, fmt.Errorf("%s of causal scores: %w", op.Name, bench.ErrUnsupported)
 	}
 	m, n := x.Dims[len(x.Dims)-2], x.Dims[len(x.Dims)-1]
+	if err := counted(m, n); err != nil {
+		return nil, err
+	}
 	grid := Grid{Blocks: [3]int{int(x.Elems() / n)}, Threads: [3]int{128}}
 	return ws.ours("elementwise", "scale_causal", grid,
 		ws.pointer(op.Out), ws.pointer(x), Int(int(m)), Int(int(n)), ws.scalar(op.Params.(bench.ScaleParams).Factor))
@@ -112,6 +119,9 @@ func bindRequantize(ws *workspace, c bench.Chain) (*kernel, error) {
 		if err := ws.needChannelsLast(x); err != nil {
 			return nil, err
 		}
+	}
+	if err := counted(op.In[1].Elems()); err != nil {
+		return nil, err
 	}
 	return ws.ours("elementwise", "requantize", linear(x.Elems(), elementwiseThreads, each),
 		ws.pointer(op.Out), ws.pointer(x), ws.pointer(op.In[1]), Long(x.Elems()), Int(int(op.In[1].Elems())),

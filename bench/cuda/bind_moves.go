@@ -36,7 +36,7 @@ func bindConcat(ws *workspace, c bench.Chain) (*kernel, error) {
 	x, z := c[0].In[0], c[0].In[1]
 	rows, n, k := x.Dims[0], x.Dims[1], z.Dims[1]
 	grid, vectors, err := ws.rowMoves(rows, n, k)
-	if err != nil {
+	if err = errors.Join(err, counted(n+k)); err != nil {
 		return nil, err
 	}
 	return ws.ours("moves", "concat", grid,

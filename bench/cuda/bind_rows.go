@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"math/bits"
 	"strings"
 
@@ -63,7 +64,7 @@ func bindSoftmax(ws *workspace, c bench.Chain) (*kernel, error) {
 		causal = x.Dims[len(x.Dims)-2]
 	}
 	size, grid, err := ws.rowsKernel(rows, n)
-	if err != nil {
+	if err = errors.Join(err, counted(period, causal)); err != nil {
 		return nil, err
 	}
 	return ws.ours("rows", "softmax_"+size, grid,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hwcal/bench"
+	"hwcal/bench/element"
 	"hwcal/schema"
 )
 
@@ -58,6 +59,35 @@ func TestCounted(t *testing.T) {
 	}
 	if _, _, err := ws.rowMoves(1, 8, 1<<32); !errors.Is(err, bench.ErrUnsupported) {
 		t.Errorf("a copy of 2^32: %v", err)
+	}
+	const half = 1 << 30
+	causal := matrix("scores", 1, 1<<31)
+	causal.Causal = true
+	scale := &bench.Tensor{Name: "scale", Dims: []int64{1 << 31}, Param: true, Factors: true}
+	mask := bench.Mask(matrix("X", 1<<31, 1), matrix("M", 1<<31, 1))
+	for _, c := range []bench.Chain{
+		{bench.Concat(matrix("X", 1, half), matrix("Z", 1, half))}, // of which each can be counted
+		{bench.Bias(matrix("X", 1, 1<<31), param("b", 1<<31))},
+		{bench.ChannelBias(matrix("X", 1, 1<<31, 1, 1), param("b", 1<<31))},
+		{bench.Scale(causal, 0.5)},
+		{bench.Requantize(sums(matrix("X", 1, 1<<31)), scale, 1)},
+		{mask, bench.Softmax(mask.Out)},
+	} {
+		ws.tensors = map[*bench.Tensor]*tensor{}
+		for _, x := range c.Tensors() {
+			ws.tensors[x] = &tensor{Tensor: x, element: element.OfTensor(x, ws.dtype), layout: layoutOf(bench.Case{Chain: c}, x)}
+		}
+		for _, e := range entries[c.String()] {
+			if e.provider != own {
+				continue
+			}
+			if _, err := e.bind(ws, c); !errors.Is(err, bench.ErrUnsupported) {
+				t.Errorf("%s of %v: %v", c, c[0].In[0].Dims, err)
+			}
+		}
+	}
+	if _, err := attentionOf(attentionChain(t, "Decode_Attention", 1, 1, 1, 1<<31, 64)); !errors.Is(err, bench.ErrUnsupported) {
+		t.Errorf("2^31 keys: %v", err)
 	}
 }
 
