@@ -60,19 +60,29 @@ func New(c Context, compiler Compiler, watcher Watcher) (*Backend, error) {
 		context: c, compiler: compiler, watcher: watcher,
 		libraries: map[provider]library{}, lacking: map[string]string{}, modules: map[Unit]loaded{},
 	}
+	var err error
+	if b.capability, err = capabilityOf(c); err != nil {
+		return nil, err
+	}
 	var l2, kilohertz int
 	for _, a := range []struct {
 		attribute Attribute
 		value     *int
-	}{{CapabilityMajor, &b.capability.Major}, {CapabilityMinor, &b.capability.Minor}, {SMCount, &b.sms}, {L2Bytes, &l2}, {ClockRateKHz, &kilohertz}} {
-		v, err := c.Attribute(a.attribute)
-		if err != nil {
+	}{{SMCount, &b.sms}, {L2Bytes, &l2}, {ClockRateKHz, &kilohertz}} {
+		if *a.value, err = c.Attribute(a.attribute); err != nil {
 			return nil, err
 		}
-		*a.value = v
 	}
 	b.l2, b.ratedMHz, b.patience = int64(l2), float64(kilohertz)/1e3, settleNanoseconds
 	return b, nil
+}
+
+func capabilityOf(c Context) (is Capability, err error) {
+	if is.Major, err = c.Attribute(CapabilityMajor); err != nil {
+		return is, err
+	}
+	is.Minor, err = c.Attribute(CapabilityMinor)
+	return is, err
 }
 
 // L2 is the size of the L2 cache in bytes, as the driver tells it.

@@ -34,13 +34,29 @@ type nvrtc struct {
 	known        []int // capabilities, 90 for 9.0
 }
 
-// newNVRTC loads the newest NVRTC whose code a driver of that version takes. All from 11.2 to 11.8 have
-// the same name.
-func newNVRTC(driver int) (Compiler, error) {
-	return loadNVRTC(forDriver(driver, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2")...)
+// newNVRTC loads the newest NVRTC whose code a driver of that version takes, and that compiles for the device: each drops
+// old ones. All from 11.2 to 11.8 have the same name.
+func newNVRTC(driver int, c Capability) (Compiler, error) {
+	return loadNVRTC(c, forDriver(driver, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2")...)
 }
 
-func loadNVRTC(names ...string) (*nvrtc, error) {
+// loadNVRTC loads the first of the names that there is and that compiles for the device. If none does, the error is that
+// of the first that there is.
+func loadNVRTC(c Capability, names ...string) (*nvrtc, error) {
+	n, err := openNVRTC(names...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = n.target(c); err == nil {
+		return n, nil
+	}
+	if older, none := loadNVRTC(c, names[1:]...); none == nil {
+		return older, nil
+	}
+	return nil, err
+}
+
+func openNVRTC(names ...string) (*nvrtc, error) {
 	lib, err := openShared(names...)
 	if err != nil {
 		return nil, err
@@ -79,17 +95,25 @@ func (n *nvrtc) check(call string, code result) error {
 
 func (n *nvrtc) Name() string { return fmt.Sprintf("nvrtc %d.%d", n.major, n.minor) }
 
-// Compile gives a cubin; for a device that is newer than the compiler, PTX of the newest
-// capability that it knows.
 func (n *nvrtc) Compile(u Unit, c Capability) ([]byte, error) {
+	target, err := n.target(c)
+	if err != nil {
+		return nil, err
+	}
+	return n.build(u, target)
+}
+
+// target is what is compiled for a device: a cubin; if it is newer than the compiler, PTX of the newest capability that
+// the compiler knows.
+func (n *nvrtc) target(c Capability) (string, error) {
 	if slices.Contains(n.known, 10*c.Major+c.Minor) {
-		return n.build(u, c.Arch())
+		return c.Arch(), nil
 	}
 	older := slices.DeleteFunc(slices.Clone(n.known), func(known int) bool { return known > 10*c.Major+c.Minor })
 	if len(older) == 0 {
-		return nil, fmt.Errorf("cuda: %s compiles for capabilities %v, not for %s", n.Name(), n.known, c)
+		return "", fmt.Errorf("cuda: %s compiles for capabilities %v, not for %s", n.Name(), n.known, c)
 	}
-	return n.build(u, fmt.Sprintf("compute_%d", slices.Max(older)))
+	return fmt.Sprintf("compute_%d", slices.Max(older)), nil
 }
 
 // build compiles for a target: "sm_90a" gives a cubin, "compute_90a" PTX.

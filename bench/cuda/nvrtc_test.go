@@ -15,7 +15,7 @@ import (
 
 func TestNVRTC(t *testing.T) {
 	path := buildStub(t, "libnvrtc")
-	n, err := loadNVRTC("libnothing.so.1", path)
+	n, err := loadNVRTC(Capability{8, 0}, "libnothing.so.1", path)
 	check(t, err)
 	if n.Name() != "nvrtc 12.3" {
 		t.Errorf("name %q", n.Name())
@@ -59,14 +59,51 @@ func TestNVRTC(t *testing.T) {
 
 func TestNoNVRTC(t *testing.T) {
 	t.Setenv("CUDA_HOME", "/nowhere")
-	_, err := loadNVRTC("libnothing.so.12", "libnothing.so.11.2")
+	_, err := loadNVRTC(Capability{8, 0}, "libnothing.so.12", "libnothing.so.11.2")
 	for _, want := range []string{"libnothing.so.12, libnothing.so.11.2", "/nowhere/lib64, /usr/local/cuda/lib64"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
 		}
 	}
-	if _, err := loadNVRTC(buildStub(t, "libcuda")); err == nil || !strings.Contains(err.Error(), "nvrtcVersion") {
+	if _, err := loadNVRTC(Capability{8, 0}, buildStub(t, "libcuda")); err == nil || !strings.Contains(err.Error(), "nvrtcVersion") {
 		t.Errorf("another library: %v", err)
+	}
+}
+
+// Of a device that the newest NVRTC has dropped an older one makes the code, if there is one; else it is told which there is.
+func TestNVRTCOfOldDevice(t *testing.T) {
+	newer, older := buildStub(t, "libnvrtc", "-DNEWER"), buildStub(t, "libnvrtc")
+	for _, c := range []struct {
+		capability Capability
+		names      []string
+		want       string // NVRTC, or else the error
+	}{
+		{Capability{9, 0}, []string{"libnothing.so.14", newer, older}, "nvrtc 13.3"},
+		{Capability{8, 0}, []string{"libnothing.so.14", newer, older}, "nvrtc 12.3"},
+		{Capability{8, 0}, []string{newer, "libnothing.so.12"}, "cuda: nvrtc 13.3 compiles for capabilities [90 100], not for 8.0"},
+		{Capability{7, 0}, []string{newer, older}, "cuda: nvrtc 13.3 compiles for capabilities [90 100], not for 7.0"},
+	} {
+		var got string
+		if n, err := loadNVRTC(c.capability, c.names...); err != nil {
+			got = err.Error()
+		} else {
+			got = n.Name()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.capability, got, c.want)
+		}
+	}
+}
+
+// Without NVRTC, as for a driver that takes none of them, there is the PTX of the binary, unless the device is older.
+func TestCompilerWithoutNVRTC(t *testing.T) {
+	const driver = 10020
+	c, lacking, err := newCompiler(&planned{capability: Capability{8, 0}}, driver)
+	if check(t, err); lacking == nil || !strings.HasPrefix(c.Name(), "prebuilt PTX") {
+		t.Errorf("%s, lacking %v", c.Name(), lacking)
+	}
+	if _, _, err := newCompiler(&planned{capability: Capability{7, 0}}, driver); err == nil || !strings.Contains(err.Error(), "compute capability 7.0 needs NVRTC") {
+		t.Errorf("an old device: %v", err)
 	}
 }
 
@@ -76,7 +113,7 @@ func realNVRTC(t *testing.T) *nvrtc {
 	if nvidiaDir() == "" {
 		t.Skip("needs NVRTC: make cuda")
 	}
-	n, err := loadNVRTC(filepath.Join(nvidiaDir(), "cuda_nvrtc", "lib", "libnvrtc.so.12"))
+	n, err := loadNVRTC(Capability{8, 0}, filepath.Join(nvidiaDir(), "cuda_nvrtc", "lib", "libnvrtc.so.12"))
 	check(t, err)
 	return n
 }

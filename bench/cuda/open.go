@@ -18,15 +18,13 @@ func Open(dev schema.Device) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiler, lacking := newNVRTC(version)
-	if lacking == nil {
-		compiler = withCache(compiler)
-	} else if compiler, err = newPrebuilt(); err != nil {
-		return nil, err
-	}
 	context, err := driver.Open(dev.GPU.UUID)
 	if err != nil {
 		return nil, err
+	}
+	compiler, lacking, err := newCompiler(context, version)
+	if err != nil {
+		return nil, errors.Join(err, context.Close())
 	}
 	watcher, blind := newWatcher(dev)
 	b, err := New(context, compiler, watcher)
@@ -35,10 +33,6 @@ func Open(dev schema.Device) (*Backend, error) {
 			err = errors.Join(err, watcher.Close())
 		}
 		return nil, errors.Join(err, context.Close())
-	}
-	if lacking != nil && !b.capability.AtLeast(8, 0) {
-		err := fmt.Errorf("cuda: a device of compute capability %s needs NVRTC, as the PTX of the binary is for 8.0 and newer: %w", b.capability, lacking)
-		return nil, errors.Join(err, b.Close())
 	}
 	if blind != nil {
 		b.lacking["nvml"] = blind.Error()
@@ -51,4 +45,20 @@ func Open(dev schema.Device) (*Backend, error) {
 	l, err = openCuDNN(context)
 	b.add(cuDNN, l, err)
 	return b, nil
+}
+
+// newCompiler is NVRTC, or else the PTX of the binary, and why NVRTC is lacking.
+func newCompiler(c Context, driver int) (compiler Compiler, lacking, err error) {
+	capability, err := capabilityOf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if compiler, lacking = newNVRTC(driver, capability); lacking == nil {
+		return withCache(compiler), nil, nil
+	}
+	if !capability.AtLeast(8, 0) {
+		return nil, nil, fmt.Errorf("cuda: a device of compute capability %s needs NVRTC, as the PTX of the binary is for 8.0 and newer: %w", capability, lacking)
+	}
+	compiler, err = newPrebuilt()
+	return compiler, lacking, err
 }

@@ -1,5 +1,5 @@
 // A libnvrtc for tests, of version 12.3, for capabilities 8.0 and 9.0: what it "compiles" is a list
-// of what it was given. A source with "#error" fails.
+// of what it was given. A source with "#error" fails. With -DNEWER it is 13.3, for 9.0 and 10.0.
 #ifdef CUDA_H
 #include <nvrtc.h>
 #else
@@ -24,9 +24,15 @@ static void add(nvrtcProgram p, const char *key, const char *value) {
   snprintf(p->out + used, sizeof p->out - used, "%s %s\n", key, value);
 }
 
-nvrtcResult nvrtcVersion(int *major, int *minor) { *major = 12; *minor = 3; return 0; }
+#ifdef NEWER
+enum { newer = 1 };
+#else
+enum { newer = 0 };
+#endif
+
+nvrtcResult nvrtcVersion(int *major, int *minor) { *major = 12 + newer; *minor = 3; return 0; }
 nvrtcResult nvrtcGetNumSupportedArchs(int *n) { *n = 2; return 0; }
-nvrtcResult nvrtcGetSupportedArchs(int *archs) { archs[0] = 80; archs[1] = 90; return 0; }
+nvrtcResult nvrtcGetSupportedArchs(int *archs) { archs[0] = 80 + 10 * newer; archs[1] = 90 + 10 * newer; return 0; }
 const char *nvrtcGetErrorString(nvrtcResult code) { return (int)code == 6 ? "NVRTC_ERROR_COMPILATION" : "other"; }
 
 nvrtcResult nvrtcCreateProgram(nvrtcProgram *p, const char *source, const char *name, int n,
