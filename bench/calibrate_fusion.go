@@ -123,17 +123,9 @@ func (c *Calibrator) ways(p Pattern, i int, d schema.DType) []way {
 	return ways
 }
 
-// mainDType is that in which fusion is measured most: that of networks, fp32 on CPUs and
-// bf16 on GPUs, if it is measured.
+// mainDType is that in which fusion is measured most.
 func (c *Calibrator) mainDType() schema.DType {
-	dtypes, main := c.fusionDTypes(), schema.FP32
-	if c.Device.Kind == schema.GPU {
-		main = schema.BF16
-	}
-	if slices.Contains(dtypes, main) {
-		return main
-	}
-	return dtypes[0]
+	return schema.MainDType(c.Device.Kind, c.fusionDTypes())
 }
 
 // fusionDTypes are those in which patterns are compared: networks do not run in fp64,

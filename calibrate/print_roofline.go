@@ -22,13 +22,10 @@ func (p *page) roofline(d *schema.Device) {
 		return
 	}
 	dtypes := profiles.RooflineDTypes(d, threads)
-	main := schema.FP32
-	if d.Kind == schema.GPU {
-		main = schema.BF16
+	if len(dtypes) == 0 {
+		return
 	}
-	if len(dtypes) > 0 && !slices.Contains(dtypes, main) {
-		main = dtypes[0]
-	}
+	main := schema.MainDType(d.Kind, dtypes)
 	r := profiles.NewRoofline(d, threads, []schema.DType{main})
 	if len(r.Peaks) == 0 || len(r.Slopes) == 0 {
 		return

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -45,6 +46,21 @@ func DTypes() []DType {
 		all[i] = d.name
 	}
 	return all
+}
+
+// MainDType is that of some, of which there is one at least, in which a device of a kind is measured most: that of
+// networks, fp32 on CPUs, and on GPUs bf16 or else what older ones have; or else the first.
+func MainDType(kind Kind, measured []DType) DType {
+	preferred := []DType{FP32}
+	if kind == GPU {
+		preferred = []DType{BF16, FP16, FP32}
+	}
+	for _, d := range preferred {
+		if slices.Contains(measured, d) {
+			return d
+		}
+	}
+	return measured[0]
 }
 
 // Bytes is the size of one stored element; 0 for a name that is not a DType.
