@@ -14,12 +14,20 @@ const effectPart = 20
 
 // effectShape takes a few microseconds, so that twenty executions are a short sample; on a GPU some tens of them, far longer
 // than a launch. What is bound by launches, some of which come before the device starts on the sample, has no share of
-// time for each execution: an H200 took 1.18 times as long for 21 executions of 64x128x128 as for 20.
-func (c *Calibrator) effectShape() Shape {
-	if c.Device.Kind == schema.GPU {
-		return dims(linearDims, 2048, 2048, 2048)
+// time for each execution: an H200 took 1.18 times as long for 21 executions of 64x128x128 as for 20. On a slow one it is
+// smaller, so that the first look is within the budget of a pair, by what is known before anything was measured.
+func (c *Calibrator) effectShape(pattern Pattern, d schema.DType) Shape {
+	if c.Device.Kind == schema.CPU {
+		return dims(linearDims, 64, 128, 128)
 	}
-	return dims(linearDims, 64, 128, 128)
+	for side := int64(2048); side > 512; side /= 2 {
+		s := dims(linearDims, side, side, side)
+		chain, err := pattern.In(d).Build(s, c.all())
+		if err == nil && firstLook(c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all()), effectPart) <= c.Runner.Settings.PairBudget {
+			return s
+		}
+	}
+	return dims(linearDims, 512, 512, 512)
 }
 
 // controlSteps plans trials whose outcome is known: the same code on both sides, for the first pattern of each group that
@@ -27,37 +35,42 @@ func (c *Calibrator) effectShape() Shape {
 // other group.
 func (c *Calibrator) controlSteps() []step {
 	var steps []step
-	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, part int) bool {
-		// In the main dtype, or else in the first that the pattern has.
-		dtypes := append([]schema.DType{c.mainDType()}, c.fusionDTypes()...)
-		i := slices.IndexFunc(dtypes, func(d schema.DType) bool { return !c.lacks(pattern, d) })
-		if i < 0 {
-			return false
-		}
-		d := dtypes[i]
+	plan := func(kind schema.ControlKind, pattern Pattern, s Shape, d schema.DType, part int) {
 		label := controlLabel(kind, pattern.Name, d, s.String())
-		steps = append(steps, c.pairStep(label, pattern, s, d, c.all(), func(ctx context.Context, scale float64) error {
+		steps = append(steps, c.pairStep(label, pattern, s, d, c.all(), part, func(ctx context.Context, scale float64) error {
 			return c.measureControl(ctx, kind, pattern, s, d, part, scale)
 		}))
-		return true
 	}
 	if len(c.Options.Patterns) > 0 {
 		pattern, err := Lookup("Linear_Bias")
 		if err != nil {
 			panic(err) // a pattern of our own
 		}
-		plan(schema.KnownEffect, pattern, c.effectShape(), effectPart)
+		if d, has := c.controlDType(pattern); has {
+			plan(schema.KnownEffect, pattern, c.effectShape(pattern, d), d, effectPart)
+		}
 	}
 	var groups []string
 	for _, p := range c.Options.Patterns {
 		if p.Network() && c.Options.Mode != schema.Full && len(groups) > 0 {
 			continue
 		}
-		if !slices.Contains(groups, p.Group) && len(c.shapes(p)) > 0 && plan(schema.SameCode, p, c.shapes(p)[0], 0) {
+		if d, has := c.controlDType(p); has && !slices.Contains(groups, p.Group) {
+			plan(schema.SameCode, p, c.shapes(p)[0], d, 0)
 			groups = append(groups, p.Group)
 		}
 	}
 	return steps
+}
+
+// controlDType is the main type, or else the first that the pattern has, if it has one.
+func (c *Calibrator) controlDType(pattern Pattern) (schema.DType, bool) {
+	for _, d := range append([]schema.DType{c.mainDType()}, c.fusionDTypes()...) {
+		if !c.lacks(pattern, d) {
+			return d, true
+		}
+	}
+	return "", false
 }
 
 func controlLabel(kind schema.ControlKind, pattern string, d schema.DType, shape string) string {
@@ -69,7 +82,7 @@ func (c *Calibrator) measureControl(ctx context.Context, kind schema.ControlKind
 	if err != nil {
 		return err
 	}
-	if err := c.affordablePair(chain, d, c.all()); err != nil {
+	if err := c.affordablePair(chain, d, c.all(), part); err != nil {
 		return err
 	}
 	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: c.all(), Seed: c.Options.Seed}

@@ -57,7 +57,7 @@ func (c *Calibrator) crossoverSteps() []step {
 	}
 	var steps []step
 	for _, s := range all {
-		ends := c.pairTime(s.pattern, s.pattern.Sweep[0], s.dtype, 0) + c.pairTime(s.pattern, s.pattern.Sweep[len(s.pattern.Sweep)-1], s.dtype, 0)
+		ends := c.pairTime(s.pattern, s.pattern.Sweep[0], s.dtype, 0, 0) + c.pairTime(s.pattern, s.pattern.Sweep[len(s.pattern.Sweep)-1], s.dtype, 0, 0)
 		steps = append(steps, step{
 			label: fmt.Sprintf("crossover %s %s", s.pattern.Name, s.dtype),
 			cost:  max(budget, ends),
@@ -76,7 +76,7 @@ func (c *Calibrator) sweepUsual(s sweep, budget time.Duration) time.Duration {
 	last := len(s.pattern.Sweep) - 1
 	sum := time.Duration(0)
 	for _, i := range []int{0, last, last / 2, last / 2, last / 2} {
-		sum += c.pairTime(s.pattern, s.pattern.Sweep[i], s.dtype, budget/sweepPoints)
+		sum += c.pairTime(s.pattern, s.pattern.Sweep[i], s.dtype, 0, budget/sweepPoints)
 	}
 	return min(sum, budget)
 }

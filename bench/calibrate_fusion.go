@@ -32,7 +32,7 @@ func (c *Calibrator) fusionSteps() (main, typed, others []step) {
 				later := i >= typicalShapes[c.Options.Mode] && (full && !pattern.Own || c.Options.Mode == schema.Default && d != c.mainDType())
 				for n, way := range c.ways(pattern, i, d) {
 					label := pairLabel(pattern.Name, d, s.String(), way)
-					pair := c.pairStep(label, pattern, s, d, way.place, func(ctx context.Context, scale float64) error {
+					pair := c.pairStep(label, pattern, s, d, way.place, 0, func(ctx context.Context, scale float64) error {
 						return c.compareFusion(ctx, pattern, s, d, way, scale)
 					})
 					if n == 0 && !later {
@@ -55,16 +55,16 @@ func pairLabel(pattern string, d schema.DType, shape string, w way) string {
 	return fmt.Sprintf("%s %s %s, %s", pattern, d, shape, w)
 }
 
-// pairStep plans a pair or a control.
-func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.DType, on Place, run func(ctx context.Context, scale float64) error) step {
+// pairStep plans a pair, or a control with an effect of 1/part.
+func (c *Calibrator) pairStep(label string, pattern Pattern, s Shape, d schema.DType, on Place, part int, run func(ctx context.Context, scale float64) error) step {
 	set := c.Runner.Settings
-	least := c.pairTime(pattern, s, d, 0)
+	least := c.pairTime(pattern, s, d, part, 0)
 	return step{
 		label: label,
 		cost:  least + 2*set.WarmUp + set.PairBudget,
 		least: least,
-		usual: 2*set.WarmUp + c.pairTime(pattern, s, d, set.PairBudget),
-		takes: func() time.Duration { return c.takesPair(pattern, s, d, on) },
+		usual: 2*set.WarmUp + c.pairTime(pattern, s, d, part, set.PairBudget),
+		takes: func() time.Duration { return c.takesPair(pattern, s, d, on, part) },
 		run:   run,
 	}
 }
@@ -155,7 +155,7 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 		return err
 	}
 	cs := Case{Chain: chain, Parts: pattern.Parts(chain, d, c.Runner.Backend), DType: d, Place: w.place, Seed: c.Options.Seed, Cold: w.cache == schema.Cold, Graph: w.launch == schema.LaunchGraph}
-	if err := c.affordablePair(chain, d, w.place); err != nil {
+	if err := c.affordablePair(chain, d, w.place, 0); err != nil {
 		return err
 	}
 	r := c.runner(scale)
@@ -197,24 +197,27 @@ func (c *Calibrator) disturbedPair(at int) disturbance {
 }
 
 // affordablePair refuses what takes too long for the first look, at the register peak.
-func (c *Calibrator) affordablePair(chain Chain, d schema.DType, p Place) error {
+func (c *Calibrator) affordablePair(chain Chain, d schema.DType, p Place, part int) error {
 	peak := c.peak(d, p) // FLOP a nanosecond
 	if peak == 0 {
 		return nil
 	}
-	return c.affordable(firstLook(time.Duration(float64(chain.FLOP()) / peak)))
+	return c.affordable(firstLook(time.Duration(float64(chain.FLOP())/peak), part))
 }
 
-// firstLook is what its blocks take, at so much for one execution.
-func firstLook(once time.Duration) time.Duration { return time.Duration(stat.Looks[0]*quad) * once }
+// firstLook is what its blocks take, at so much for one execution, with as few in a sample as there can be.
+func firstLook(once time.Duration, part int) time.Duration {
+	each := perSample(1, part)
+	return time.Duration(stat.Looks[0]*quad/2*(each[0]+each[1])) * once
+}
 
 // takesPair is the time of the first look at the rates that were measured.
-func (c *Calibrator) takesPair(pattern Pattern, s Shape, d schema.DType, on Place) time.Duration {
+func (c *Calibrator) takesPair(pattern Pattern, s Shape, d schema.DType, on Place, part int) time.Duration {
 	chain, err := pattern.In(d).Build(s, on)
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}
-	return firstLook(c.at(chain.FLOP(), d, on))
+	return firstLook(c.at(chain.FLOP(), d, on), part)
 }
 
 // FusionEntry describes a comparison as the profile does.

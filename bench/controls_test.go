@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -142,6 +144,75 @@ func TestControlFails(t *testing.T) {
 		if err := s.run(context.Background(), 1); !errors.Is(err, ErrMismatch) {
 			t.Errorf("%s: %v, want a mismatch", s.label, err)
 		}
+	}
+}
+
+// The first look of a control with a known effect fits into the budget of a pair, also on a GPU that is slow in the type.
+func TestEffectShape(t *testing.T) {
+	pattern, err := Lookup("Linear_Bias")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		mode  schema.Mode
+		dtype schema.DType
+		peak  float64 // GFLOPS; 0 for one that is not known
+		want  int64   // of all three dimensions
+	}{
+		{schema.Quick, schema.BF16, 989_400, 2048},
+		{schema.Full, schema.FP32, 8_100, 2048},
+		{schema.Default, schema.FP32, 8_100, 1024},
+		{schema.Quick, schema.FP32, 8_100, 1024},
+		{schema.Quick, schema.FP64, 1_300, 512},
+		{schema.Quick, schema.FP64, 250, 512},
+		{schema.Quick, schema.FP64, 0, 1024},
+	} {
+		c := fakeCalibrator(newFake(), test.mode)
+		fakeGPU(c)
+		c.Options.Mode, c.Runner.Settings = test.mode, SettingsOf(test.mode)
+		c.Device.Theoretical.PeakGFLOPS = map[schema.DType]schema.Peak{test.dtype: {Value: test.peak}}
+		if got := c.effectShape(pattern, test.dtype); !slices.Equal(got, dims(linearDims, test.want, test.want, test.want)) {
+			t.Errorf("%s in %s at %g GFLOPS: %s, want %d cubed", test.mode, test.dtype, test.peak, got, test.want)
+		}
+	}
+}
+
+// A control with a known effect takes twenty executions a sample: what it takes is planned, and refused if that is too much,
+// though a pair of the same shape has time.
+func TestEffectIsAffordable(t *testing.T) {
+	f := newFake()
+	c := fakeCalibrator(f, schema.Quick)
+	fakeGPU(c)
+	c.Options.DTypes, c.Options.Patterns = []schema.DType{schema.FP32}, named("Linear_Bias")
+	steps := c.controlSteps()
+	if len(steps) != 2 || !strings.HasPrefix(steps[0].label, "control: "+string(schema.KnownEffect)) {
+		t.Fatalf("%d steps, the first %s", len(steps), steps[0].label)
+	}
+	pattern := c.Options.Patterns[0]
+	s := c.effectShape(pattern, schema.FP32)
+	chain, err := pattern.Build(s, c.all())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const once = time.Millisecond
+	executions := time.Duration(stat.Looks[0] * 2 * (20 + 21))
+	if least, want := steps[0].least, executions*c.once(chain.FLOP(), chain.UnfusedBytes(schema.FP32), schema.FP32, c.all()); least < want {
+		t.Errorf("at least %v is planned, of %d executions that take %v", least, executions, want)
+	}
+	c.computed = []computed{{
+		operation: "peak_fma", dtype: schema.FP32, place: c.all(), flop: chain.FLOP(),
+		Measurement: Measurement{Seconds: []float64{once.Seconds()}},
+	}}
+	c.Options.Budget = 10 * (executions*once - time.Second/10)
+	c.deadline = f.now.Add(c.Options.Budget)
+	if took := steps[0].takes(); (took - executions*once).Abs() > once {
+		t.Errorf("takes %v, want %v", took, executions*once)
+	}
+	if err := steps[0].run(context.Background(), 1); !errors.Is(err, ErrBudget) {
+		t.Errorf("a control of %d executions: %v", executions, err)
+	}
+	if err := c.affordablePair(chain, schema.FP32, c.all(), 0); err != nil {
+		t.Errorf("a pair: %v", err)
 	}
 }
 

@@ -46,15 +46,18 @@ func (c *Calibrator) at(flop int64, d schema.DType, on Place) time.Duration {
 	return time.Duration(float64(flop) / rate)
 }
 
-// pairTime estimates what comparing both sides takes, warmed up: the blocks of the third look, which usually decides, as
-// long as the budget has time for them, and those of the first whatever it is.
-func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget time.Duration) time.Duration {
+// pairTime estimates what comparing both sides, or a control with an effect of 1/part, takes, warmed up: the blocks of the
+// third look, which usually decides, as long as the budget has time for them, and those of the first whatever it is.
+func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, part int, budget time.Duration) time.Duration {
 	chain, err := pattern.In(d).Build(s, c.all())
 	if err != nil {
 		return 0 // as long as it takes to say so
 	}
-	side := c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all())
-	lasts := quad * max(side, c.Runner.Settings.PairSample)
+	side, lasts, executions := c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all()), time.Duration(0), 0
+	for _, n := range perSample(1, part) {
+		lasts += quad / 2 * max(time.Duration(n)*side, c.Runner.Settings.PairSample)
+		executions += n
+	}
 	blocks := func(n int) (t time.Duration) {
 		for i := range n {
 			t += time.Duration(quadsOf(i, lasts)) * lasts
@@ -65,5 +68,5 @@ func (c *Calibrator) pairTime(pattern Pattern, s Shape, d schema.DType, budget t
 	if pattern.Network() {
 		overhead = time.Duration(len(chain)) * operationOverhead
 	}
-	return overhead + 2*side + max(blocks(stat.Looks[0]), min(blocks(stat.Looks[2]), budget))
+	return overhead + time.Duration(executions)*side + max(blocks(stat.Looks[0]), min(blocks(stat.Looks[2]), budget))
 }

@@ -70,15 +70,11 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 		}
 		n = max(n, iterations)
 	}
-	more := 0 // executions of the unfused side of a control
-	switch {
-	case c.Cold:
-		n = 1
-	case part > 0:
-		more = (n + part - 1) / part
-		n = more * part
+	if c.Cold {
+		n, part = 1, 0
 	}
-	b, err := newBlocks(ls, c, [2]int{n + more, n}, n)
+	each := perSample(n, part)
+	b, err := newBlocks(ls, c, each, each[1])
 	if err != nil {
 		return out, err
 	}
@@ -87,6 +83,16 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 		out.Verdict = schema.Inconclusive
 	}
 	return out, err
+}
+
+// perSample are the executions of both sides in a sample of n at the least: as many, or with one more for each `part` on
+// the first side.
+func perSample(n, part int) [2]int {
+	if part == 0 {
+		return [2]int{n, n}
+	}
+	more := (n + part - 1) / part
+	return [2]int{more*part + more, more * part}
 }
 
 // decide runs blocks until the verdict is decided or the budget is spent.
