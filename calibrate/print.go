@@ -26,6 +26,8 @@ func printProfile(w io.Writer, p *schema.Profile) error {
 		out.numa(d)
 		out.launches(d)
 		out.operations(d)
+		out.power(d.Power)
+		out.energy(d)
 		out.fusions(d)
 		out.roofline(d)
 		out.crossovers(d)

@@ -154,6 +154,9 @@ func (p *page) power(power schema.Power) {
 		}
 		g.fact(m.Name, "%s, %s", m.Source, state)
 	}
+	if idle := power.Idle; idle != nil {
+		g.fact("idle", "%s W%s", figure(idle.AvgWatts), celsius(", at ", idle.Celsius))
+	}
 	p.section(g, "Power meters")
 }
 
@@ -174,6 +177,13 @@ func mhz(label string, value float64) string {
 		return ""
 	}
 	return label + rounded(value) + " MHz"
+}
+
+func celsius(label string, degrees float64) string {
+	if degrees == 0 {
+		return ""
+	}
+	return label + rounded(degrees) + " °C"
 }
 
 func prefixed(label, value string) string {

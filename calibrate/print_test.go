@@ -76,6 +76,47 @@ func TestPrintGolden(t *testing.T) {
 	}
 }
 
+// What the meters counted stands beside the idle power: of each operation and type the fastest on all threads that was metered.
+func TestPrintPower(t *testing.T) {
+	p := golden(t)
+	d := &p.Devices[0]
+	meters := []string{"package-0"}
+	d.Power = schema.Power{
+		Meters: []schema.PowerMeter{{Name: meters[0], Source: "powercap", Readable: true}},
+		Idle:   &schema.Idle{WindowSeconds: 1, Meters: meters, AvgWatts: 12.34, Celsius: 40},
+	}
+	for i := range d.Compute {
+		c := &d.Compute[i]
+		if c.DType == schema.FP64 && isMatmul(c) {
+			continue // too short
+		}
+		c.Energy = &schema.Energy{
+			WindowSeconds: 0.5, Executions: 10, Meters: meters, Joules: 10 * float64(c.Threads), AvgWatts: 20 * float64(c.Threads),
+			MaxWatts: 50, OpsPerWatt: 1, GFLOPSPerWatt: c.GFLOPS.Median / 40, Celsius: 65,
+		}
+	}
+	slower := d.Compute[slices.IndexFunc(d.Compute, func(c schema.Compute) bool { return isMatmul(&c) && c.Threads == 2 })]
+	slower.InputShape, slower.GFLOPS = []int64{512, 512, 512}, &schema.Stat{Best: 1}
+	d.Compute = append(d.Compute, slower)
+	const want = `
+Power meters
+ package-0  powercap, readable
+ idle       12.34 W, at 40 °C
+
+Power of the fastest peak and matmul, 2 threads, idle power included
+ operation  dtype  shape           watts   most  GFLOPS/W  joules    in s  °C
+──────────────────────────────────────────────────────────────────────────────
+ peak_fma   fp64                   40.00  50.00     3.048   20.00  0.5000  65
+ peak_fma   fp32                   40.00  50.00     6.102   20.00  0.5000  65
+ matmul     fp32   1024x1024x1024  40.00  50.00     5.465   20.00  0.5000  65
+
+Fused against unfused
+`
+	if got := printed(t, p); !strings.Contains(got, want) {
+		t.Errorf("no %s in\n%s", want, got)
+	}
+}
+
 // TestPrintCrowded prints more of everything than a run gives.
 func TestPrintCrowded(t *testing.T) {
 	p := golden(t)
