@@ -12,8 +12,10 @@ import (
 // Bench measures one operation on its shapes, in the types and on the threads of the options, by each
 // of the implementations of a type (nil for the best), and before that the ceilings that it is held
 // against. The device has the operation in OperationProfiles, in the order of shapes, types and
-// implementations; what could not be measured is under Unavailable.
+// implementations; what could not be measured is under Unavailable. A fusion pattern is compared with warm
+// caches, and the device has its pairs in FusionProfiles: no controls are among them, and their verdicts stand.
 func (c *Calibrator) Bench(ctx context.Context, pattern Pattern, implementations map[schema.DType][]string) (schema.Device, []schema.Warning, error) {
+	c.uncontrolled = true
 	return c.run(ctx, c.benchPlan(pattern, implementations))
 }
 
@@ -35,6 +37,10 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 	}
 	for _, s := range pattern.Shapes(c.Options.Mode) {
 		for _, d := range c.Options.DTypes {
+			if pattern.Fusion() {
+				steps = append(steps, c.benchPair(pattern, s, d))
+				continue
+			}
 			units := implementations[d]
 			if implementations == nil {
 				units = []string{""}
@@ -47,14 +53,34 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 	return steps
 }
 
-// workingSets are those of the shapes in all types for which there is memory.
+// benchPair compares a pair on the whole device.
+func (c *Calibrator) benchPair(pattern Pattern, s Shape, d schema.DType) step {
+	w := way{place: c.all(), cache: schema.Warm}
+	return c.pairStep(pairLabel(pattern.Name, d, s.String(), w), pattern, s, d, w.place, func(ctx context.Context, scale float64) error {
+		return c.compareFusion(ctx, pattern, s, d, w, scale)
+	})
+}
+
+// workingSets are those of the shapes in all types for which there is memory: of a fusion pattern that of the fused
+// side, and that in which its operations meet.
 func (c *Calibrator) workingSets(pattern Pattern) []int64 {
 	var sets []int64
 	for _, s := range pattern.Shapes(c.Options.Mode) {
 		for _, d := range c.Options.DTypes {
 			chain, err := pattern.In(d).Build(s, c.all())
-			if err == nil && c.Runner.fits(Case{Chain: chain, DType: d}) == nil {
-				sets = append(sets, chain.FusedBytes(d))
+			if err != nil {
+				continue
+			}
+			parts := pattern.Parts(chain, d, c.Runner.Backend)
+			if c.Runner.fits(Case{Chain: chain, Parts: parts, DType: d}) != nil {
+				continue
+			}
+			if parts == nil {
+				parts = Parts{chain}
+			}
+			sets = append(sets, parts.FusedBytes(d))
+			if pattern.Fusion() {
+				sets = append(sets, meetingBytes(chain, d))
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func failed(k schema.Control) bool { return k.Outcome == schema.ControlFailed }
 // applyControls takes all verdicts back unless the controls passed: a method that is seen to be wrong here, or not seen
 // to be right, decides nothing here.
 func (c *Calibrator) applyControls() {
-	if !c.Device.Untrusted() {
+	if c.uncontrolled || !c.Device.Untrusted() {
 		return
 	}
 	path, why := "/fusion_profiles", "no control was measured"

@@ -414,3 +414,44 @@ func TestBench(t *testing.T) {
 		}
 	}
 }
+
+// A fusion pattern is held against the ceilings, too, of the level of its tensors, and its verdict is explained by that in
+// which its operations meet. There are no controls that its verdict would wait for.
+func TestBenchOfPair(t *testing.T) {
+	pattern, err := Lookup("Linear_Bias")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct {
+		shape         [3]int64
+		level, meet   schema.Level
+		compute, read bool
+	}{
+		{[3]int64{8, 64, 16}, schema.L1, schema.L1, true, false},
+		{[3]int64{1, 1024, 2048}, schema.L3, schema.L1, false, true},
+		{[3]int64{4096, 4096, 1}, schema.DRAM, schema.DRAM, false, false},
+		{[3]int64{512, 1024, 1024}, schema.L3, schema.L3, true, false},
+	} {
+		pattern.Shapes = func(schema.Mode) []Shape { return []Shape{dims(pattern.Dims, k.shape[:]...)} }
+		f := newFake()
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.DTypes = []schema.DType{schema.FP32}
+		for _, s := range Streams {
+			f.kernels = append(f.kernels, KernelInfo{"stream_" + s.Name, schema.FP64, "fake"})
+		}
+		dev, warnings, err := c.Bench(context.Background(), pattern, nil)
+		if err != nil || len(dev.FusionProfiles) != 1 {
+			t.Fatalf("%v: %v, %d pairs, %+v", k.shape, err, len(dev.FusionProfiles), dev.Unavailable)
+		}
+		e, o := dev.FusionProfiles[0], c.FusedOperation(0)
+		if e.PredictedSpeedup < 1 || !strings.HasPrefix(e.Reason, string(e.Verdict)+": ") || !strings.Contains(e.Reason, "the intermediates are in "+string(k.meet)) {
+			t.Errorf("%v: predicted %g, %s", k.shape, e.PredictedSpeedup, e.Reason)
+		}
+		if slices.ContainsFunc(warnings, func(w schema.Warning) bool { return w.Code == schema.ControlsFailed }) {
+			t.Errorf("%v: %v", k.shape, warnings)
+		}
+		if o.Traffic == nil || o.Traffic.Level != k.level || *o.ComputeBound != k.compute || (o.Traffic.CeilingOf == "read" || o.Traffic.CeilingOf == "read4") != k.read || !(o.Efficiency > 0) {
+			t.Errorf("%v: %+v", k.shape, o.Traffic)
+		}
+	}
+}

@@ -93,19 +93,28 @@ func (c *Calibrator) finishOperations() {
 	const list = "operation_profiles"
 	for i := range c.Device.OperationProfiles {
 		e := &c.Device.OperationProfiles[i]
-		if peak := c.peak(e.DType, Place{Threads: e.Threads}); peak > 0 && e.GFLOPS != nil {
-			rate := e.WithoutPadding(e.GFLOPS.Best)
-			e.Efficiency = rate / peak
-			switch {
-			case e.Efficiency > boundTolerance:
-				c.flag(e, list, i, schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", rate, peak)
-			case e.Efficiency > 1:
-				c.flag(e, list, i, schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", rate, peak)
-			}
+		rate, peak := c.boundedRate(e)
+		if peak == 0 {
+			continue
+		}
+		e.Efficiency = rate / peak
+		switch {
+		case e.Efficiency > boundTolerance:
+			c.flag(e, list, i, schema.Implausible, "%.1f GFLOPS are above the register peak of %.1f", rate, peak)
+		case e.Efficiency > 1:
+			c.flag(e, list, i, schema.AbovePeak, "%.1f GFLOPS are a little above the register peak of %.1f", rate, peak)
 		}
 	}
 	c.finishTraffic(list, c.Device.OperationProfiles)
 	c.Device.LatencyTables = latencyTables(c.Device.OperationProfiles)
+}
+
+// boundedRate is the best rate, without padding, and the register peak that bounds it, in GFLOPS; 0 if there is none.
+func (c *Calibrator) boundedRate(e *schema.Compute) (rate, peak float64) {
+	if e.GFLOPS == nil {
+		return 0, 0
+	}
+	return e.WithoutPadding(e.GFLOPS.Best), c.peak(e.DType, Place{Threads: e.Threads})
 }
 
 // flag adds a warning to an entry of a list, once.
@@ -121,7 +130,7 @@ func (c *Calibrator) flag(e *schema.Compute, list string, index int, code schema
 func (c *Calibrator) finishTraffic(list string, entries []schema.Compute) {
 	for i := range entries {
 		e := &entries[i]
-		e.Traffic = c.traffic(e)
+		e.Traffic = c.traffic(e, c.levels.of(e.Bytes, e.Threads))
 		if t := e.Traffic; t != nil && t.PeakGBps > boundTolerance*t.CeilingGBps && !slices.Contains(e.Warnings, schema.WorkersApart) {
 			c.flag(e, list, i, schema.Cached, "%.1f GB/s are above the %.1f of %s in %s: a part of it came from a level nearer to the core",
 				t.PeakGBps, t.CeilingGBps, t.CeilingOf, t.Level)
@@ -132,12 +141,12 @@ func (c *Calibrator) finishTraffic(list string, entries []schema.Compute) {
 
 // traffic holds what an operation moves against the best that the kernels of bandwidth do in the
 // level where its tensors live; nil if nothing was measured there.
-func (c *Calibrator) traffic(e *schema.Compute) *schema.Traffic {
+func (c *Calibrator) traffic(e *schema.Compute, level schema.Level) *schema.Traffic {
 	if e.Bytes == 0 {
 		return nil
 	}
 	t := schema.Traffic{
-		Level:       c.levels.of(e.Bytes, e.Threads),
+		Level:       level,
 		TransfersGB: float64(e.Bytes) / 1e9,
 		AvgGBps:     float64(e.Bytes) / e.LatencyMS.Mean / 1e6,
 		PeakGBps:    float64(e.Bytes) / e.LatencyMS.Best / 1e6,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hwcal/bench/stat"
 	"hwcal/schema"
 )
 
@@ -52,7 +53,7 @@ func (c *Calibrator) explain(e *schema.Fusion, parts Parts) {
 		e.Explained = &schema.Explained{FLOP: s.flop / t, Traffic: s.traffic / t, Overhead: s.overhead / t}
 	}
 	e.Reason += fmt.Sprintf("; %s, the intermediates are in %s; %.1f MB less traffic at %.1f GB/s, %d operations less to start",
-		c.bound(e), level, float64(bytes)/1e6, gbps, fewer)
+		c.bound(e, parts), level, float64(bytes)/1e6, gbps, fewer)
 	if folded > 0 {
 		e.Reason += fmt.Sprintf(", %.1f MFLOP folded away", float64(folded)/1e6)
 	}
@@ -65,36 +66,62 @@ func (c *Calibrator) explain(e *schema.Fusion, parts Parts) {
 	}
 }
 
-// bound says on which side of the ridge point the fused chain lies: of that of the level where its tensors live,
-// which is the memory where the caches are cold.
-func (c *Calibrator) bound(e *schema.Fusion) string {
-	intensity := float64(e.FLOP) / float64(e.FusedBytes)
-	text := fmt.Sprintf("%.3g FLOP/byte", intensity)
-	level := c.levels.outer
-	if e.Cache == schema.Warm {
-		level = c.levels.of(e.FusedBytes, e.Threads)
-	}
-	gbps, _ := ceiling(c.Device.Bandwidth, level, e.Threads, anyKernel)
-	peak := c.peak(e.DType, Place{Threads: e.Threads})
+// bound says on which side of the ridge point the fused chain lies.
+func (c *Calibrator) bound(e *schema.Fusion, parts Parts) string {
+	o := c.fusedOperation(e, parts)
+	text := fmt.Sprintf("%.3g FLOP/byte", o.ArithmeticIntensity)
 	switch {
-	case gbps == 0 || peak == 0:
+	case o.Traffic == nil || o.ComputeBound == nil:
 		return text
-	case intensity >= peak/gbps:
+	case *o.ComputeBound:
 		return text + ", compute-bound"
 	}
-	return text + ", memory-bound from " + string(level)
+	return text + ", memory-bound from " + string(o.Traffic.Level)
+}
+
+// FusedOperation describes the fused side of pair i of FusionProfiles as an operation, held against what binds it.
+func (c *Calibrator) FusedOperation(i int) schema.Compute {
+	return c.fusedOperation(&c.Device.FusionProfiles[i], c.compared[i].Parts)
+}
+
+// fusedOperation holds the fused side of a pair against the register peak, and against the level where its tensors live,
+// which is the memory where the caches are cold.
+func (c *Calibrator) fusedOperation(e *schema.Fusion, parts Parts) schema.Compute {
+	gflops := stat.Summarize([]float64{e.FusedGFLOPS}, stat.Larger)
+	o := schema.Compute{
+		Operation: e.Pattern, DType: e.DType, Implementation: e.Implementation, Threads: e.Threads, Shape: e.Shape, InputShape: e.InputShape,
+		FLOP: e.FLOP, PaddingFLOP: e.PaddingFLOP, Bytes: e.FusedBytes, BytesWritten: parts.WrittenBytes(e.DType),
+		ArithmeticIntensity: float64(e.FLOP) / float64(e.FusedBytes),
+		LatencyMS:           stat.Summarize([]float64{e.FusedLatencyMS}, stat.Smaller), GFLOPS: &gflops,
+		EffectiveClockMHz: e.EffectiveClockMHz, MaxAbsError: &e.MaxAbsError,
+	}
+	level := c.levels.outer
+	if e.Cache == schema.Warm {
+		level = c.levels.of(o.Bytes, o.Threads)
+	}
+	if rate, peak := c.boundedRate(&o); peak > 0 {
+		o.Efficiency = rate / peak
+	}
+	o.Traffic = c.traffic(&o, level)
+	c.boundBy(&o)
+	return o
 }
 
 // intermediates says where the operations meet that fusing joins, by the largest
 // of their working sets, and how fast that level is copied.
 func (c *Calibrator) intermediates(chain Chain, d schema.DType, threads int) (schema.Level, float64) {
+	level := c.levels.of(meetingBytes(chain, d), threads)
+	gbps, _ := ceiling(c.Device.Bandwidth, level, threads, func(kernel string) bool { return kernel == "copy" })
+	return level, gbps
+}
+
+// meetingBytes is the largest working set of the operations that read what others of the chain wrote.
+func meetingBytes(chain Chain, d schema.DType) int64 {
 	largest := int64(0)
 	for i := range chain[1:] {
 		largest = max(largest, chain[i+1:i+2].FusedBytes(d))
 	}
-	level := c.levels.of(largest, threads)
-	gbps, _ := ceiling(c.Device.Bandwidth, level, threads, func(kernel string) bool { return kernel == "copy" })
-	return level, gbps
+	return largest
 }
 
 // started is where and how operations are started.

@@ -31,7 +31,7 @@ func TestBoundOfPair(t *testing.T) {
 		{32 << 20, 64 << 20, schema.Warm, "0.5 FLOP/byte, memory-bound from DRAM"},
 	} {
 		e := schema.Fusion{DType: schema.FP32, Threads: 1, Cache: p.cache, FLOP: p.flop, FusedBytes: p.bytes}
-		if got := c.bound(&e); got != p.want {
+		if got := c.bound(&e, nil); got != p.want {
 			t.Errorf("%d FLOP, %d bytes, %s: %q, want %q", p.flop, p.bytes, p.cache, got, p.want)
 		}
 	}

@@ -30,6 +30,8 @@ type Calibrator struct {
 	disturbed []disturbance
 	warnings  []schema.Warning
 	lost      bool // the device answers no more
+	// uncontrolled: there are no controls, and verdicts do not wait for any.
+	uncontrolled bool
 	// starts is what it costs to start an operation, in seconds: for each way of the pairs.
 	starts map[started]float64
 }

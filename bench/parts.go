@@ -45,6 +45,14 @@ func (ps Parts) FusedBytes(d schema.DType) (bytes int64) {
 	return bytes
 }
 
+// WrittenBytes are those of all parts.
+func (ps Parts) WrittenBytes(d schema.DType) (bytes int64) {
+	for _, c := range ps {
+		bytes += c.WrittenBytes(d)
+	}
+	return bytes
+}
+
 // FoldedFLOP are those of all parts.
 func (ps Parts) FoldedFLOP() (flop int64) {
 	for _, c := range ps {

@@ -65,12 +65,10 @@ func benchAction(c *cli.Context) error {
 	switch {
 	case b.IsSet("control"):
 		err = b.controls()
-	case b.pattern.Fusion():
-		err = b.pairs()
 	case b.pattern.Group == "memory":
 		err = b.streams()
 	default:
-		err = b.operations()
+		err = b.calibrated()
 	}
 	if len(b.rows) > 0 {
 		err = errors.Join(b.write(b.App.Writer, b.rows), err)
@@ -220,18 +218,6 @@ func (b *benchRun) cases(each func(bench.Shape, bench.Case) error) error {
 	return errors.Join(failed...)
 }
 
-// pairs compares fused with unfused.
-func (b *benchRun) pairs() error {
-	r := b.runner()
-	return b.cases(func(s bench.Shape, c bench.Case) error {
-		cmp, err := r.Compare(b.Context.Context, c, r.Settings.PairBudget)
-		if err == nil {
-			b.rows = append(b.rows, pairRow(b.pattern, s, c, cmp))
-		}
-		return err
-	})
-}
-
 // streams measures kernels of bandwidth and latency.
 func (b *benchRun) streams() error {
 	r := b.runner()
@@ -247,9 +233,9 @@ func (b *benchRun) streams() error {
 // benchBudget bounds the whole command: each case has a budget of its own.
 const benchBudget = time.Hour
 
-// operations measures an operation and its ceilings, and compares its implementations if they
-// are asked for.
-func (b *benchRun) operations() error {
+// calibrated measures an operation or a pair and its ceilings, and compares the implementations of an
+// operation if they are asked for.
+func (b *benchRun) calibrated() error {
 	units, err := b.units()
 	if err != nil {
 		return err
@@ -265,11 +251,16 @@ func (b *benchRun) operations() error {
 	}
 	had := len(b.device.Unavailable)
 	dev, warnings, err := calibrator.Bench(b.Context.Context, b.pattern, units)
-	if err != nil && len(dev.OperationProfiles) == 0 {
+	if err != nil && len(dev.OperationProfiles)+len(dev.FusionProfiles) == 0 {
 		return err
 	}
 	for i := range dev.OperationProfiles {
-		b.addOperation(&dev.OperationProfiles[i], fmt.Sprintf("/operation_profiles/%d", i), warnings)
+		e := &dev.OperationProfiles[i]
+		b.addRow(operationRow(e, b.footprint(e)), fmt.Sprintf("/operation_profiles/%d", i), warnings)
+	}
+	for i := range dev.FusionProfiles {
+		e, fused := &dev.FusionProfiles[i], calibrator.FusedOperation(i)
+		b.addRow(pairRow(e, &fused, b.footprint(&fused)), fmt.Sprintf("/fusion_profiles/%d", i), warnings)
 	}
 	if err == nil {
 		err = b.compare(units)
@@ -282,8 +273,8 @@ func (b *benchRun) operations() error {
 	return err
 }
 
-// addOperation adds the row of an entry, with the warnings about it.
-func (b *benchRun) addOperation(e *schema.Compute, path string, warnings []schema.Warning) {
+// footprint is the memory of all tensors of what was measured, in bytes.
+func (b *benchRun) footprint(e *schema.Compute) int64 {
 	shape, err := bench.ParseShape(dims(e.InputShape), b.pattern.Dims)
 	if err != nil {
 		panic(err) // a shape that was measured
@@ -292,7 +283,11 @@ func (b *benchRun) addOperation(e *schema.Compute, path string, warnings []schem
 	if err != nil {
 		panic(err)
 	}
-	r := operationRow(e, bench.Case{Chain: chain, DType: e.DType}.Footprint())
+	return bench.Case{Chain: chain, Parts: b.pattern.Parts(chain, e.DType, b.backend), DType: e.DType}.Footprint()
+}
+
+// addRow adds the row of an entry, with the warnings about it.
+func (b *benchRun) addRow(r benchRow, path string, warnings []schema.Warning) {
 	for _, w := range warnings {
 		if w.Path == path {
 			r.Notes = append(r.Notes, w.Message)

@@ -25,7 +25,7 @@ func (b *benchRun) controls() error {
 			if err != nil {
 				return err
 			}
-			row := pairRow(b.pattern, s, c, cmp)
+			row := controlRow(b.pattern, s, c, cmp)
 			row.Against = string(kind)
 			b.rows = append(b.rows, row)
 			switch schema.OutcomeOf(bench.TrueSpeedup(b.effectPart), cmp.Low, cmp.High, cmp.Verdict) {

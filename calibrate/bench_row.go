@@ -45,6 +45,9 @@ type benchRow struct {
 	Low     float64        `json:"speedup_ci_low,omitempty"`
 	High    float64        `json:"speedup_ci_high,omitempty"`
 	Verdict schema.Verdict `json:"verdict,omitempty"`
+	// Predicted is the speedup that what fusing saves would give; absent if a rate for that was not measured.
+	Predicted float64 `json:"predicted_speedup,omitempty"`
+	Reason    string  `json:"reason,omitempty"` // of the verdict
 
 	Warnings []schema.Code `json:"warnings"`
 	Notes    []string      `json:"notes"`
@@ -79,11 +82,18 @@ func operationRow(e *schema.Compute, memory int64) benchRow {
 	r := benchRow{
 		Operation: e.Operation, Implementation: e.Implementation, DType: e.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
 		LatencyMS: &e.LatencyMS, OpsPerSecond: 1e3 / e.LatencyMS.Median, MemoryBytes: memory,
-		ClockMHz: e.EffectiveClockMHz, MaxAbsError: e.MaxAbsError, Warnings: e.Warnings, Notes: []string{}, Bound: boundBy(e),
+		ClockMHz: e.EffectiveClockMHz, MaxAbsError: e.MaxAbsError, Warnings: e.Warnings, Notes: []string{},
 	}
 	if e.Energy != nil {
 		r.GFLOPSPerWatt, r.Watts = e.Energy.GFLOPSPerWatt, e.Energy.AvgWatts
 	}
+	r.rate(e)
+	return r
+}
+
+// rate sets the rate in the unit of what binds the operation, and what that is of its ceiling.
+func (r *benchRow) rate(e *schema.Compute) {
+	r.Bound = boundBy(e)
 	switch {
 	case e.Bytes > 0 && r.Bound != "compute":
 		r.Rate, r.Unit = float64(e.Bytes)/e.LatencyMS.Best/1e6, "GB/s"
@@ -99,7 +109,6 @@ func operationRow(e *schema.Compute, memory int64) benchRow {
 	if r.Efficiency > 0 {
 		r.Class = classOf(r.Efficiency)
 	}
-	return r
 }
 
 // memoryRow is that of a kernel of bandwidth or latency.
@@ -130,20 +139,35 @@ func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement
 // samplesPerSecond is the unit of networks: images or sequences.
 const samplesPerSecond = "samples/s"
 
-// pairRow is that of a fusion pattern. A pair has one time for a side.
-func pairRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) benchRow {
-	e := bench.FusionEntry(p, s, c, cmp)
-	r := benchRow{
-		Operation: p.Name, Implementation: e.Implementation, DType: c.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
-		UnfusedMS: e.UnfusedLatencyMS, FusedMS: e.FusedLatencyMS, Rate: e.FusedGFLOPS, Unit: c.DType.RateUnit(),
-		OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: c.Footprint(), ClockMHz: e.EffectiveClockMHz,
-		MaxAbsError: &e.MaxAbsError, Against: "unfused", Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict,
-		Warnings: e.Warnings, Notes: append([]string{}, cmp.Notes...),
-	}
+// pairRow is that of a fusion pattern, of which fused describes the fused side.
+func pairRow(e *schema.Fusion, fused *schema.Compute, memory int64) benchRow {
+	r := comparedRow(e, memory)
+	r.Against, r.Predicted = "unfused", e.PredictedSpeedup
+	r.rate(fused)
 	if e.FusedSamplesPerSecond > 0 {
 		r.Rate, r.Unit = e.FusedSamplesPerSecond, samplesPerSecond
 	}
 	return r
+}
+
+// controlRow is that of a control, for which no ceilings are measured.
+func controlRow(p bench.Pattern, s bench.Shape, c bench.Case, cmp bench.Comparison) benchRow {
+	e := bench.FusionEntry(p, s, c, cmp)
+	r := comparedRow(&e, c.Footprint())
+	r.Rate, r.Unit = e.FusedGFLOPS, c.DType.RateUnit()
+	r.Notes = append(r.Notes, cmp.Notes...)
+	return r
+}
+
+// comparedRow has what pairs and controls share. A pair has one time for a side.
+func comparedRow(e *schema.Fusion, memory int64) benchRow {
+	return benchRow{
+		Operation: e.Pattern, Implementation: e.Implementation, DType: e.DType, Shape: e.Shape, InputShape: e.InputShape, Threads: e.Threads,
+		UnfusedMS: e.UnfusedLatencyMS, FusedMS: e.FusedLatencyMS, OpsPerSecond: 1e3 / e.FusedLatencyMS, MemoryBytes: memory,
+		ClockMHz: e.EffectiveClockMHz, MaxAbsError: &e.MaxAbsError,
+		Speedup: e.Speedup, Low: e.SpeedupCILow, High: e.SpeedupCIHigh, Verdict: e.Verdict, Reason: e.Reason,
+		Warnings: e.Warnings, Notes: []string{},
+	}
 }
 
 // formats write rows.
@@ -195,11 +219,17 @@ func writeTable(w io.Writer, rows []benchRow) error {
 			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))...)
 	}
 	g.dropEmpty()
+	width := p.width
 	p.width = widestRow
 	p.grid(g)
+	p.width = width
 	for _, r := range rows {
-		for _, note := range r.Notes {
-			p.line(" %s %s %s, %s: %s", r.Operation, r.DType, dims(r.InputShape), r.Implementation, note)
+		notes := r.Notes
+		if r.Reason != "" {
+			notes = append([]string{r.Reason}, notes...)
+		}
+		for _, note := range notes {
+			p.item("%s %s %s, %s: %s", r.Operation, r.DType, dims(r.InputShape), r.Implementation, note)
 		}
 	}
 	_, err := p.WriteTo(w)
@@ -217,7 +247,7 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 		"n", "mean_ms", "std_ms", "min_ms", "median_ms", "max_ms", "unfused_latency_ms", "fused_latency_ms",
 		"rate", "unit", "operations_per_second", "memory_bytes", "bound_by", "ceiling", "efficiency", "class",
 		"effective_clock_mhz", "max_abs_error", "power_avg_watts", "gflops_per_watt",
-		"against", "speedup_factor", "speedup_ci_low", "speedup_ci_high", "verdict", "warnings",
+		"against", "speedup_factor", "speedup_ci_low", "speedup_ci_high", "verdict", "predicted_speedup", "reason", "warnings",
 	}
 	if err := out.Write(header); err != nil {
 		return err
@@ -244,7 +274,7 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 			number(r.UnfusedMS), number(r.FusedMS),
 			number(r.Rate), r.Unit, number(r.OpsPerSecond), strconv.FormatInt(r.MemoryBytes, 10), r.Bound, r.Ceiling, number(r.Efficiency), r.Class,
 			number(r.ClockMHz), off, number(r.Watts), number(r.GFLOPSPerWatt),
-			r.Against, number(r.Speedup), number(r.Low), number(r.High), string(r.Verdict), join(r.Warnings, " "),
+			r.Against, number(r.Speedup), number(r.Low), number(r.High), string(r.Verdict), number(r.Predicted), r.Reason, join(r.Warnings, " "),
 		})); err != nil {
 			return err
 		}

@@ -79,6 +79,38 @@ func TestBenchRowOfStream(t *testing.T) {
 	}
 }
 
+// The fused side of a pair is told in the unit of what binds it, and held against that; a network in samples.
+func TestBenchRowOfPair(t *testing.T) {
+	yes, no := true, false
+	gflops := stat.Summarize([]float64{50}, stat.Larger)
+	fused := schema.Compute{
+		Bytes: 6e6, LatencyMS: stat.Summarize([]float64{2}, stat.Smaller), GFLOPS: &gflops, Efficiency: 0.25, DType: schema.FP32,
+		Traffic: &schema.Traffic{Level: schema.L3, PeakGBps: 3, CeilingGBps: 4, CeilingOf: "copy"},
+	}
+	type told struct {
+		rate            float64
+		unit, bound, of string
+		efficiency      float64
+		class           string
+	}
+	for _, c := range []struct {
+		compute, memory *bool
+		samples         float64
+		want            told
+	}{
+		{&no, &yes, 0, told{3, "GB/s", "memory", "L3 copy", 0.75, "good"}},
+		{&yes, &no, 0, told{50, "GFLOPS", "compute", "peak_fma", 0.25, "fair"}},
+		{&yes, &no, 7, told{7, "samples/s", "compute", "peak_fma", 0.25, "fair"}},
+	} {
+		fused.ComputeBound, fused.MemoryBound = c.compute, c.memory
+		e := schema.Fusion{DType: schema.FP32, FusedLatencyMS: 2, FusedGFLOPS: 50, FusedSamplesPerSecond: c.samples, PredictedSpeedup: 1.5, Reason: "fuse: why"}
+		r := pairRow(&e, &fused, 1)
+		if got := (told{r.Rate, r.Unit, r.Bound, r.Ceiling, r.Efficiency, r.Class}); got != c.want || r.Predicted != 1.5 || r.Reason != "fuse: why" {
+			t.Errorf("%+v, want %+v", r, c.want)
+		}
+	}
+}
+
 // A pair has one time for a side, of which there is no spread: none is printed, nor a column in which nothing stands.
 func TestBenchTableOfPair(t *testing.T) {
 	latency := stat.Summarize([]float64{1, 2, 4}, stat.Smaller)
