@@ -61,6 +61,16 @@ func (c *Calibrator) benchPair(pattern Pattern, s Shape, d schema.DType) step {
 	})
 }
 
+// Levels tells in which level of memory a working set lies on the threads of the options: it reads the levels off the curve
+// if one of the pattern's shapes may need that. What could not be measured of it is under Unavailable.
+func (c *Calibrator) Levels(ctx context.Context, pattern Pattern) (of func(bytes int64) schema.Level, dev schema.Device, err error) {
+	c.levels, dev = c.claimed(), c.Device
+	if c.needsCurve(pattern) {
+		dev, _, err = c.run(ctx, []step{c.curveStep(c.one())})
+	}
+	return func(bytes int64) schema.Level { return c.levels.of(bytes, c.all().Threads) }, dev, err
+}
+
 // workingSets are those of the shapes in all types for which there is memory: of a fusion pattern that of the fused
 // side, and that in which its operations meet.
 func (c *Calibrator) workingSets(pattern Pattern) []int64 {

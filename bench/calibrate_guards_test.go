@@ -455,3 +455,23 @@ func TestBenchOfPair(t *testing.T) {
 		}
 	}
 }
+
+// The working set of a kernel of bandwidth lies in the level that the curve tells, if caches of a core do not hold it; without
+// a need for that, nothing is measured.
+func TestLevelsOfStreams(t *testing.T) {
+	pattern, err := Lookup("stream_copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bytes, want := range map[int64]schema.Level{64 << 10: schema.L1, 2 << 20: schema.L2, 12 << 20: schema.L3, 24 << 20: schema.DRAM, 64 << 20: schema.DRAM} {
+		pattern.Shapes = func(schema.Mode) []Shape { return []Shape{dims(pattern.Dims, bytes)} }
+		f := newFake()
+		c := fakeCalibrator(f, schema.Quick)
+		c.Options.DTypes = []schema.DType{schema.FP64}
+		c.Device.CPU.Caches[2].SizeBytes = 32 << 20 // as of a host, of which the machine has 16 MiB
+		of, _, err := c.Levels(context.Background(), pattern)
+		if err != nil || of(bytes) != want || (f.opened > 0) != (bytes > 2<<20) {
+			t.Errorf("%d bytes: %v, %s, %d cases", bytes, err, of(bytes), f.opened)
+		}
+	}
+}

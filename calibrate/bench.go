@@ -218,16 +218,22 @@ func (b *benchRun) cases(each func(bench.Shape, bench.Case) error) error {
 	return errors.Join(failed...)
 }
 
-// streams measures kernels of bandwidth and latency.
+// streams measures kernels of bandwidth and latency, after what tells the level of their working sets.
 func (b *benchRun) streams() error {
+	had := len(b.device.Unavailable)
+	level, dev, err := b.calibrator().Levels(b.Context.Context, b.pattern)
+	if err != nil {
+		return err
+	}
 	r := b.runner()
-	return b.cases(func(s bench.Shape, c bench.Case) error {
+	err = b.cases(func(s bench.Shape, c bench.Case) error {
 		m, err := r.Measure(b.Context.Context, c)
 		if err == nil {
-			b.rows = append(b.rows, memoryRow(b.pattern, s, c, m))
+			b.rows = append(b.rows, memoryRow(b.pattern, s, c, m, level))
 		}
 		return err
 	})
+	return errors.Join(err, leftOut(dev, had))
 }
 
 // benchBudget bounds the whole command: each case has a budget of its own.
@@ -240,15 +246,7 @@ func (b *benchRun) calibrated() error {
 	if err != nil {
 		return err
 	}
-	b.pattern.Shapes = func(schema.Mode) []bench.Shape { return b.shapes }
-	calibrator := bench.Calibrator{
-		Runner: b.runner(),
-		Device: b.device,
-		Options: bench.Options{
-			Mode: b.mode, DTypes: b.dtypes, Threads: b.place.Threads, Seed: b.Uint64("seed"), Budget: benchBudget, MemoryBytes: b.memory,
-			Observe: progress(b.App.ErrWriter, false),
-		},
-	}
+	calibrator := b.calibrator()
 	had := len(b.device.Unavailable)
 	dev, warnings, err := calibrator.Bench(b.Context.Context, b.pattern, units)
 	if err != nil && len(dev.OperationProfiles)+len(dev.FusionProfiles) == 0 {
@@ -265,6 +263,24 @@ func (b *benchRun) calibrated() error {
 	if err == nil {
 		err = b.compare(units)
 	}
+	return errors.Join(err, leftOut(dev, had))
+}
+
+// calibrator measures the shapes of the command.
+func (b *benchRun) calibrator() *bench.Calibrator {
+	b.pattern.Shapes = func(schema.Mode) []bench.Shape { return b.shapes }
+	return &bench.Calibrator{
+		Runner: b.runner(),
+		Device: b.device,
+		Options: bench.Options{
+			Mode: b.mode, DTypes: b.dtypes, Threads: b.place.Threads, Seed: b.Uint64("seed"), Budget: benchBudget, MemoryBytes: b.memory,
+			Observe: progress(b.App.ErrWriter, false),
+		},
+	}
+}
+
+// leftOut is what a device lacks beyond what it had lacked before, less a summary, which bench has none of.
+func leftOut(dev schema.Device, had int) (err error) {
 	for _, u := range dev.Unavailable[had:] {
 		if !strings.HasPrefix(u.What, "summary.") {
 			err = errors.Join(err, fmt.Errorf("%s: %s", u.What, u.Reason))

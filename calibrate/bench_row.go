@@ -28,7 +28,8 @@ type benchRow struct {
 	Rate          float64      `json:"rate"`
 	Unit          string       `json:"unit"` // of the rate: GFLOPS, GOPS, GB/s, samples/s or ns/load
 	OpsPerSecond  float64      `json:"operations_per_second"`
-	MemoryBytes   int64        `json:"memory_bytes"` // of all tensors
+	MemoryBytes   int64        `json:"memory_bytes"`    // of all tensors
+	Level         schema.Level `json:"level,omitempty"` // in which the arrays of a kernel of bandwidth or latency lie
 	Bound         string       `json:"bound_by,omitempty"`
 	Ceiling       string       `json:"ceiling,omitempty"`
 	Efficiency    float64      `json:"efficiency,omitempty"` // of the best sample, a share of the ceiling
@@ -111,8 +112,8 @@ func (r *benchRow) rate(e *schema.Compute) {
 	}
 }
 
-// memoryRow is that of a kernel of bandwidth or latency.
-func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement) benchRow {
+// memoryRow is that of a kernel of bandwidth or latency, named as that of the level in which its working set lies.
+func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement, level func(bytes int64) schema.Level) benchRow {
 	passes := 1.0
 	stream, isStream := c.Chain[0].Params.(bench.StreamParams)
 	if isStream {
@@ -129,8 +130,10 @@ func memoryRow(p bench.Pattern, s bench.Shape, c bench.Case, m bench.Measurement
 		Warnings: append([]schema.Code{}, m.Warnings...), Notes: append([]string{}, m.Notes...),
 	}
 	if isStream {
-		r.Rate, r.Unit = float64(stream.Traffic)/passes/latency.Best/1e6, "GB/s"
+		bytes := stream.Traffic / stream.Passes
+		r.Rate, r.Unit, r.Level = float64(bytes)/latency.Best/1e6, "GB/s", level(bytes)
 	} else {
+		r.Level = level(r.MemoryBytes)
 		r.Rate, r.Unit = latency.Best*1e6/float64(c.Chain[0].Params.(bench.ChaseParams).Loads), "ns/load"
 	}
 	return r
@@ -196,7 +199,7 @@ func writeTable(w io.Writer, rows []benchRow) error {
 	for _, name := range ms {
 		columns = append(columns, numbers(name))
 	}
-	columns = append(columns, numbers("best"), words("unit"), numbers("op/s"), numbers("memory"), numbers("of"), words("ceiling"), words("class"),
+	columns = append(columns, numbers("best"), words("unit"), numbers("op/s"), numbers("memory"), words("level"), numbers("of"), words("ceiling"), words("class"),
 		numbers("speedup"), words("interval"), words("verdict"))
 	g := newGrid(columns...)
 	g.groups = make([]string, len(columns))
@@ -216,7 +219,7 @@ func writeTable(w io.Writer, rows []benchRow) error {
 			times = []any{figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max)}
 		}
 		g.row(append(append([]any{r.Operation, r.Implementation, r.DType, dims(r.InputShape), threadNumber(r.Threads)}, times...),
-			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))...)
+			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), r.Level, share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))...)
 	}
 	g.dropEmpty()
 	width := p.width
@@ -245,7 +248,7 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 	header := []string{
 		"operation", "implementation", "dtype", "shape", "threads",
 		"n", "mean_ms", "std_ms", "min_ms", "median_ms", "max_ms", "unfused_latency_ms", "fused_latency_ms",
-		"rate", "unit", "operations_per_second", "memory_bytes", "bound_by", "ceiling", "efficiency", "class",
+		"rate", "unit", "operations_per_second", "memory_bytes", "level", "bound_by", "ceiling", "efficiency", "class",
 		"effective_clock_mhz", "max_abs_error", "power_avg_watts", "gflops_per_watt",
 		"against", "speedup_factor", "speedup_ci_low", "speedup_ci_high", "verdict", "predicted_speedup", "reason", "warnings",
 	}
@@ -272,7 +275,7 @@ func writeCSV(w io.Writer, rows []benchRow) error {
 		}
 		if err := out.Write(slices.Concat([]string{r.Operation, r.Implementation, string(r.DType), r.Shape, threads}, times, []string{
 			number(r.UnfusedMS), number(r.FusedMS),
-			number(r.Rate), r.Unit, number(r.OpsPerSecond), strconv.FormatInt(r.MemoryBytes, 10), r.Bound, r.Ceiling, number(r.Efficiency), r.Class,
+			number(r.Rate), r.Unit, number(r.OpsPerSecond), strconv.FormatInt(r.MemoryBytes, 10), string(r.Level), r.Bound, r.Ceiling, number(r.Efficiency), r.Class,
 			number(r.ClockMHz), off, number(r.Watts), number(r.GFLOPSPerWatt),
 			r.Against, number(r.Speedup), number(r.Low), number(r.High), string(r.Verdict), number(r.Predicted), r.Reason, join(r.Warnings, " "),
 		})); err != nil {

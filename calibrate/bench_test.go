@@ -72,7 +72,16 @@ func TestBenchRowOfStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := bench.Case{Chain: chain, DType: schema.FP64, Place: bench.Place{Threads: 1}}
-		r := memoryRow(pattern, shape, c, bench.Measurement{Seconds: []float64{3e-3}})
+		level := func(arrays int64) schema.Level {
+			if arrays != bytes {
+				t.Errorf("the level of %d bytes, of a working set of %d", arrays, bytes)
+			}
+			return schema.L3
+		}
+		r := memoryRow(pattern, shape, c, bench.Measurement{Seconds: []float64{3e-3}}, level)
+		if r.Level != schema.L3 {
+			t.Errorf("%d bytes: level %q", bytes, r.Level)
+		}
 		if got := float64(r.MemoryBytes) / r.LatencyMS.Best / 1e6; math.Abs(got/r.Rate-1) > 1e-9 {
 			t.Errorf("%d bytes: %g GB/s in %g ms, which are %g GB/s", bytes, r.Rate, r.LatencyMS.Best, got)
 		}
