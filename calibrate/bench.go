@@ -59,6 +59,9 @@ func benchAction(c *cli.Context) error {
 	}
 	defer backend.Close()
 	b.backend, b.place, b.memory = backend, bench.Place{Threads: b.device.AllThreads()}, memoryOf(b.device, machine.Host)
+	if b.chases {
+		b.place.Threads = min(1, b.place.Threads)
+	}
 	if err := b.keepSupported(); err != nil {
 		return err
 	}
@@ -117,7 +120,8 @@ type benchRun struct {
 	shapes          []bench.Shape
 	dtypes          []schema.DType
 	implementations []string
-	effectPart      int // of a control; 0 for none
+	effectPart      int  // of a control; 0 for none
+	chases          bool // one pointer, so that one thread does
 	write           func(w io.Writer, rows []benchRow) error
 
 	device  schema.Device
@@ -147,9 +151,14 @@ func newBenchRun(c *cli.Context) (*benchRun, error) {
 		return nil, err
 	}
 	for _, s := range b.shapes {
-		if _, err := b.pattern.Build(s, bench.Place{Threads: 1}); err != nil {
+		chain, err := b.pattern.Build(s, bench.Place{Threads: 1})
+		if err != nil {
 			return nil, usagef("%v", err)
 		}
+		_, b.chases = chain[0].Params.(bench.ChaseParams)
+	}
+	if b.chases && c.Int("threads") > 1 {
+		return nil, usagef("--threads %d: %s runs on one thread", c.Int("threads"), b.pattern.Name)
 	}
 	if b.dtypes, err = parseDTypes(c.StringSlice("dtype")); err != nil {
 		return nil, usagef("--dtype: %v", err)
