@@ -200,7 +200,7 @@ func writeTable(w io.Writer, rows []benchRow) error {
 		columns = append(columns, numbers(name))
 	}
 	columns = append(columns, numbers("best"), words("unit"), numbers("op/s"), numbers("memory"), words("level"), numbers("of"), words("ceiling"), words("class"),
-		numbers("speedup"), words("interval"), words("verdict"))
+		numbers("speedup"), words("interval"), words("over"), words("verdict"))
 	g := newGrid(columns...)
 	g.groups = make([]string, len(columns))
 	for i := range ms {
@@ -219,7 +219,7 @@ func writeTable(w io.Writer, rows []benchRow) error {
 			times = []any{figure(l.Mean), figure(l.Std), figure(l.Min), figure(l.Median), figure(l.Max)}
 		}
 		g.row(append(append([]any{r.Operation, r.Implementation, r.DType, dims(r.InputShape), threadNumber(r.Threads)}, times...),
-			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), r.Level, share, r.Ceiling, r.Class, speedup, within, string(r.Verdict))...)
+			figure(r.Rate), r.Unit, figure(r.OpsPerSecond), capacity(r.MemoryBytes), r.Level, share, r.Ceiling, r.Class, speedup, within, r.Against, r.Verdict)...)
 	}
 	g.dropEmpty()
 	width := p.width

@@ -124,13 +124,16 @@ func TestBenchRowOfPair(t *testing.T) {
 func TestBenchTableOfPair(t *testing.T) {
 	latency := stat.Summarize([]float64{1, 2, 4}, stat.Smaller)
 	operation := benchRow{Operation: "relu", LatencyMS: &latency, Efficiency: 0.5, Class: "good", Ceiling: "L1 add"}
-	pair := benchRow{Operation: "Linear_Bias", FusedMS: 3, Speedup: 1.1, Verdict: schema.Fuse}
+	other := operation
+	other.Speedup, other.Against = 2, "portable"
+	pair := benchRow{Operation: "Linear_Bias", FusedMS: 3, Speedup: 1.1, Against: "unfused", Verdict: schema.Fuse}
 	for _, c := range []struct {
 		rows      []benchRow
 		has, none []string
 	}{
 		{[]benchRow{operation}, []string{"mean", "std", "ceiling", "good"}, []string{"speedup", "verdict"}},
-		{[]benchRow{pair}, []string{"median", "3.000", "speedup", "fuse"}, []string{"mean", "std", "max", "ceiling", "class"}},
+		{[]benchRow{operation, other}, []string{"speedup", " over", " portable"}, []string{"verdict"}},
+		{[]benchRow{pair}, []string{"median", "3.000", "speedup", "unfused  fuse"}, []string{"mean", "std", "max", "ceiling", "class"}},
 	} {
 		var out strings.Builder
 		if err := writeTable(&out, c.rows); err != nil {
