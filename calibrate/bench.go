@@ -321,7 +321,8 @@ func (b *benchRun) addRow(r benchRow, path string, warnings []schema.Warning) {
 	b.rows = append(b.rows, r)
 }
 
-// units are the implementations that are asked for, of those that a type has; nil if none are.
+// units are the implementations that are asked for, of those that a type has, and says of which it has none; nil if
+// none are asked for.
 func (b *benchRun) units() (map[schema.DType][]string, error) {
 	if len(b.implementations) == 0 {
 		return nil, nil
@@ -351,8 +352,16 @@ func (b *benchRun) units() (map[schema.DType][]string, error) {
 			return nil, usagef("--implementation %q: want all or some of %s", name, strings.Join(have, ", "))
 		}
 	}
-	for d, all := range units {
-		units[d] = slices.DeleteFunc(slices.Clone(b.implementations), func(name string) bool { return !slices.Contains(all, name) })
+	for _, d := range b.dtypes {
+		var kept []string
+		for _, name := range b.implementations {
+			if slices.Contains(units[d], name) {
+				kept = append(kept, name)
+				continue
+			}
+			fmt.Fprintf(b.App.ErrWriter, "calibrate: %s %s: %s has no kernel for it: skipped\n", b.pattern.Name, d, name)
+		}
+		units[d] = kept
 	}
 	return units, nil
 }

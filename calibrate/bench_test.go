@@ -22,6 +22,16 @@ type listed struct {
 
 func (l listed) Kernels() []bench.KernelInfo     { return l.kernels }
 func (l listed) Unsupported(schema.DType) string { return "no unit" }
+func (l listed) Lacking() map[string]string      { return nil }
+
+func (l listed) Implementations(chain string, d schema.DType) (names []string) {
+	for _, k := range l.kernels {
+		if k.Chain == chain && k.DType == d {
+			names = append(names, k.Implementation)
+		}
+	}
+	return names
+}
 
 // Types in which a device multiplies but has no kernel of what is measured are left out, unless they were asked for.
 func TestBenchKeepsSupported(t *testing.T) {
@@ -55,6 +65,32 @@ func TestBenchKeepsSupported(t *testing.T) {
 		if _, err := run(d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s was asked for: %v", d, err)
 		}
+	}
+}
+
+// An implementation that was asked for and that a type lacks is told.
+func TestBenchTellsLackingImplementation(t *testing.T) {
+	pattern, err := bench.Lookup("matmul")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	app := cli.NewApp()
+	app.ErrWriter = &stderr
+	b := &benchRun{
+		Context: cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), nil), pattern: pattern, implementations: []string{"best", "old"},
+		backend: listed{kernels: []bench.KernelInfo{
+			{Chain: "gemm", DType: schema.FP32, Implementation: "old"}, {Chain: "gemm", DType: schema.FP32, Implementation: "best"},
+			{Chain: "gemm", DType: schema.INT8, Implementation: "best"},
+		}},
+		dtypes: []schema.DType{schema.FP32, schema.INT8}, shapes: pattern.Shapes(schema.Quick), place: bench.Place{Threads: 1},
+	}
+	units, err := b.units()
+	if err != nil || !slices.Equal(units[schema.FP32], []string{"best", "old"}) || !slices.Equal(units[schema.INT8], []string{"best"}) {
+		t.Errorf("%v, %v", units, err)
+	}
+	if got, want := stderr.String(), "calibrate: matmul int8: old has no kernel for it: skipped\n"; got != want {
+		t.Errorf("told %q, want %q", got, want)
 	}
 }
 
