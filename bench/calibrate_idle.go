@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"hwcal/schema"
@@ -26,10 +28,16 @@ func (c *Calibrator) measureIdle(ctx context.Context) error {
 	meter := c.Runner.Backend.Meter()
 	c.Runner.wait(ctx, idleTime)
 	e, ok := meter.Stop()
-	if ok && ctx.Err() == nil {
-		c.Device.Power.Idle = &schema.Idle{
-			WindowSeconds: e.Window.Seconds(), Meters: e.Meters, AvgWatts: e.Joules / e.Window.Seconds(), Celsius: e.Celsius,
-		}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !ok:
+		return fmt.Errorf("the meter could not be read, or was set back, or tells nothing of %s: %w", e.Window, ErrUnsupported)
+	case !(e.Joules > 0): // no device takes nothing: the counter stands still
+		return fmt.Errorf("%s counted %g J in %s: %w", strings.Join(e.Meters, ", "), e.Joules, e.Window, ErrUnsupported)
 	}
-	return ctx.Err()
+	c.Device.Power.Idle = &schema.Idle{
+		WindowSeconds: e.Window.Seconds(), Meters: e.Meters, AvgWatts: e.Joules / e.Window.Seconds(), Celsius: e.Celsius,
+	}
+	return nil
 }

@@ -648,22 +648,49 @@ func TestMeteredCases(t *testing.T) {
 }
 
 // The power of the idle device is over the window that passed, which may be longer; without a
-// window there is none.
+// window, and of a counter that stands still, there is none, and a reason.
 func TestIdlePower(t *testing.T) {
-	for window, want := range map[time.Duration]*schema.Idle{
-		2 * idleTime: {WindowSeconds: 2, Meters: []string{"package-0"}, AvgWatts: 40, Celsius: 50},
-		0:            nil,
+	for _, test := range []struct {
+		window time.Duration
+		stuck  bool
+		want   *schema.Idle
+	}{
+		{2 * idleTime, false, &schema.Idle{WindowSeconds: 2, Meters: []string{"package-0"}, AvgWatts: 40, Celsius: 50}},
+		{2 * idleTime, true, nil},
+		{0, false, nil},
 	} {
 		f := newFake()
-		f.watts = 40
+		f.watts, f.stuck = 40, test.stuck
 		c := fakeCalibrator(f, schema.Quick)
-		c.Runner.Sleep = func(context.Context, time.Duration) { f.now = f.now.Add(window) }
-		if err := c.measureIdle(context.Background()); err != nil {
-			t.Fatal(err)
+		c.Runner.Sleep = func(context.Context, time.Duration) { f.now = f.now.Add(test.window) }
+		err := c.measureIdle(context.Background())
+		if (err == nil) != (test.want != nil) || err != nil && !errors.Is(err, ErrUnsupported) {
+			t.Errorf("over %v, stuck %t: %v", test.window, test.stuck, err)
 		}
-		if diff := cmp.Diff(want, c.Device.Power.Idle); diff != "" {
-			t.Errorf("over %v (-want +got):\n%s", window, diff)
+		if diff := cmp.Diff(test.want, c.Device.Power.Idle); diff != "" {
+			t.Errorf("over %v, stuck %t (-want +got):\n%s", test.window, test.stuck, diff)
 		}
+	}
+}
+
+// A counter that stands still gives no figure, and the profile says why.
+func TestStuckMeter(t *testing.T) {
+	long(t)
+	f := newFake()
+	f.watts, f.stuck = 40, true
+	c := fakeCalibrator(f, schema.Quick)
+	c.Options.Patterns = nil
+	c.Runner.Sleep = func(_ context.Context, d time.Duration) { f.now = f.now.Add(d) }
+	dev, warnings, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(dev.Unavailable, func(u schema.Unavailable) bool { return u.What == "idle power" })
+	if dev.Power.Idle != nil || at < 0 || dev.Unavailable[at].Reason != "package-0 counted 0 J in 1s: unsupported" {
+		t.Errorf("idle: %+v, unavailable: %v", dev.Power.Idle, dev.Unavailable)
+	}
+	if slices.ContainsFunc(warnings, func(w schema.Warning) bool { return w.Code == schema.Failed }) {
+		t.Errorf("warnings: %v", warnings)
 	}
 }
 

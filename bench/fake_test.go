@@ -34,6 +34,7 @@ type fake struct {
 	unfair     float64 // factor by which a kernel that is bound again is slower; 0 for none
 	kernels    []KernelInfo
 	watts      float64       // that its meter counts; 0 for no meter
+	stuck      bool          // its meter counts nothing
 	window     time.Duration // the least that the meter wants
 	last       int           // cases until the device is lost; 0 for never
 	opened     int           // workspaces so far
@@ -127,7 +128,11 @@ func (m *fakeMeter) LeastWindow() time.Duration { return m.window }
 
 func (m *fakeMeter) Stop() (Energy, bool) {
 	window := m.now.Sub(m.begin)
-	return Energy{Window: window, Joules: m.watts * window.Seconds(), Meters: []string{"package-0"}, Celsius: 50}, window > 0 && window >= m.window
+	e := Energy{Window: window, Joules: m.watts * window.Seconds(), Meters: []string{"package-0"}, Celsius: 50}
+	if m.stuck {
+		e.Joules = 0
+	}
+	return e, window > 0 && window >= m.window
 }
 
 func (f *fake) Limit(d schema.DType, p Place) Limit {

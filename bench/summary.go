@@ -110,7 +110,7 @@ func (c *Calibrator) missing() {
 	has := func(e schema.Compute) bool { return e.Energy != nil }
 	if counted && !slices.ContainsFunc(slices.Concat(c.Device.Compute, c.Device.OperationProfiles), has) {
 		c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{
-			What: "energy", Reason: "no case ran for as long as the meter needs to tell its energy",
+			What: "energy", Reason: "no case ran for as long as the meter needs to tell its energy, or the meter counts nothing",
 		})
 	}
 	say := func(what string, absent bool) {

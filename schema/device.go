@@ -135,14 +135,14 @@ type Summary struct {
 type Power struct {
 	Unavailable string       `json:"unavailable,omitempty" jsonschema:"minLength=1" jsonschema_description:"Why power cannot be read and what would make it readable."`
 	Meters      []PowerMeter `json:"meters,omitempty" jsonschema:"minItems=1" jsonschema_description:"Meters found."`
-	Idle        *Idle        `json:"idle,omitempty" jsonschema_description:"What they count while nothing is measured; absent if none can be read."`
+	Idle        *Idle        `json:"idle,omitempty" jsonschema_description:"What they count while nothing is measured; absent if none can be read, or if they count nothing."`
 }
 
 // Idle is what the meters count while nothing is measured.
 type Idle struct {
 	WindowSeconds float64  `json:"window_seconds" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Length of the window in seconds."`
 	Meters        []string `json:"meters" jsonschema:"minItems=1" jsonschema_description:"Names of the meters whose sum it is."`
-	AvgWatts      float64  `json:"power_avg_watts" jsonschema:"minimum=0" jsonschema_description:"Average power in watts."`
+	AvgWatts      float64  `json:"power_avg_watts" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Average power in watts."`
 	Celsius       float64  `json:"temperature_celsius,omitempty" jsonschema_description:"Temperature at the end of the window, a number of degrees Celsius; absent where it cannot be read."`
 }
 
