@@ -2,7 +2,6 @@ package profiles
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -122,63 +121,6 @@ func checkFusionImprovement(c *checker) {
 		// Rounding of the speedup carries over as an absolute error.
 		if want := f.Speedup - 1; math.Abs(f.GFLOPSImprovement-want) > rounding*f.Speedup {
 			c.differ(path+"/gflops_improvement", f.GFLOPSImprovement, want, "gflops_improvement = speedup_factor - 1")
-		}
-	}
-}
-
-// mostUnexplained is how far the speedup may pass what the savings explain before a warning says so.
-const mostUnexplained = 1.25
-
-// checkFusionExplained: no saving makes a pair slower, and a speedup that is far above it says so. The shares of a
-// predicted saving are those of a whole, and there are none without it; that of traffic is what the bytes saved take
-// at the rate of the kernel copy on one of the levels.
-func checkFusionExplained(c *checker) {
-	for at, d := range c.eachDevice() {
-		copies := map[int]map[schema.Level]float64{} // best rate by number of threads
-		for p, entries := range c.bandwidth(at, d) {
-			if rate := ceilingOf(entries, func(b *schema.Bandwidth) bool { return b.Pattern == "copy" }); rate.gbps > 0 {
-				if copies[p.threads] == nil {
-					copies[p.threads] = map[schema.Level]float64{}
-				}
-				copies[p.threads][p.level] = rate.gbps
-			}
-		}
-		for i := range d.FusionProfiles {
-			f, path := &d.FusionProfiles[i], fmt.Sprintf("%s/fusion_profiles/%d", at, i)
-			x, predicted := f.Explained, f.PredictedSpeedup
-			if predicted == 0 {
-				if x != nil {
-					c.fail(path+"/explained", "shares of a saving that is not predicted", "", "predicted_speedup beside them")
-				}
-				continue
-			}
-			if predicted < 1-rounding {
-				c.fail(path+"/predicted_speedup", "a saving that makes the pair slower", number(predicted), "at least 1")
-			}
-			if f.Speedup > mostUnexplained*predicted*(1+rounding) && !c.warned(path, f.Warnings, schema.AboveTraffic) {
-				c.fail(path+"/speedup_factor", "above 1.25 x predicted_speedup without the warning "+string(schema.AboveTraffic),
-					number(f.Speedup), "at most "+number(mostUnexplained*predicted))
-			}
-			if x == nil {
-				continue
-			}
-			if sum := x.FLOP + x.Traffic + x.Overhead; !near(sum, 1) {
-				c.differ(path+"/explained", sum, 1, "flops_share + traffic_share + overhead_share = 1")
-			}
-			if x.Traffic == 0 {
-				continue
-			}
-			could, agrees := []string{}, false
-			for _, level := range slices.Sorted(maps.Keys(copies[f.Threads])) {
-				savedMS := float64(f.UnfusedBytes-f.FusedBytes) / copies[f.Threads][level] / 1e6 / x.Traffic
-				want := 1 + savedMS/f.FusedLatencyMS
-				agrees = agrees || near(predicted, want)
-				could = append(could, fmt.Sprintf("%s in %s", number(want), level))
-			}
-			if !agrees {
-				c.fail(path+"/predicted_speedup", "traffic_share of it is not the bytes saved at the rate of copy on a level", number(predicted),
-					fmt.Sprintf("one of [%s] on %d threads", strings.Join(could, ", "), f.Threads))
-			}
 		}
 	}
 }

@@ -121,9 +121,9 @@ func truncate(findings []Finding) []Finding {
 // off by more.
 const rounding = 1e-3
 
-// near compares within rounding.
+// near compares within rounding. To what is infinite, as a quotient of tiny figures is, nothing is near.
 func near(a, b float64) bool {
-	return math.Abs(a-b) <= rounding*max(math.Abs(a), math.Abs(b))
+	return math.Abs(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) && !math.IsInf(a-b, 0)
 }
 
 // checker is what a rule sees: the profile, and where to put its findings.
