@@ -68,6 +68,21 @@ func checkStatOrder(c *checker) {
 	}
 }
 
+// checkStatInterval: the interval of too few samples holds all of them.
+func checkStatInterval(c *checker) {
+	for path, s := range c.stats() {
+		if s.N >= leastSamples {
+			continue
+		}
+		if s.CILow != s.Min {
+			c.fail(path+"/ci_low", fmt.Sprintf("ci_low = min of %d samples does not hold", s.N), exact(s.CILow), exact(s.Min))
+		}
+		if s.CIHigh != s.Max {
+			c.fail(path+"/ci_high", fmt.Sprintf("ci_high = max of %d samples does not hold", s.N), exact(s.CIHigh), exact(s.Max))
+		}
+	}
+}
+
 // exact prints every digit, for rules without a tolerance.
 func exact(f float64) string { return fmt.Sprint(f) }
 

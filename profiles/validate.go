@@ -20,6 +20,7 @@ var rules = []rule{
 	{"stat-order", checkStatOrder},
 	{"stat-best", checkStatBest},
 	{"stat-spread", checkStatSpread},
+	{"stat-interval", checkStatInterval},
 	{"gflops-consistent", checkGFLOPS},
 	{"padding", checkPadding},
 	{"bytes-written", checkWritten},
