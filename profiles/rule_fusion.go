@@ -52,6 +52,24 @@ func checkFusionSamples(c *checker) {
 	}
 }
 
+// checkLaunch: pairs of a GPU say how their kernels come to run, as they are looked up by that; a CPU launches nothing.
+func checkLaunch(c *checker) {
+	for at, d := range c.eachDevice() {
+		if d.CPU != nil && len(d.Launch) > 0 {
+			c.fail(at+"/launch", "launches of a CPU", fmt.Sprintf("%d entries", len(d.Launch)), "none")
+		}
+		for i, f := range d.FusionProfiles {
+			path := fmt.Sprintf("%s/fusion_profiles/%d", at, i)
+			switch {
+			case d.CPU != nil && f.Launch != "":
+				c.fail(path+"/launch", "launch of a pair on a CPU", quote(string(f.Launch)), "none")
+			case d.CPU == nil && f.Launch == "":
+				c.fail(path, "launch of a pair on a GPU is missing", "", fmt.Sprintf("%s or %s", schema.LaunchStream, schema.LaunchGraph))
+			}
+		}
+	}
+}
+
 // checkFusionParts: the chains that the fused side executes are the operations of the pair, in their order.
 func checkFusionParts(c *checker) {
 	for path, f := range c.fusions() {

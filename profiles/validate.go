@@ -42,6 +42,7 @@ var rules = []rule{
 	{"level-size", checkLevelSizes},
 	{"fusion-gflops", checkFusionGFLOPS},
 	{"fusion-samples", checkFusionSamples},
+	{"launch", checkLaunch},
 	{"fusion-parts", checkFusionParts},
 	{"fusion-speedup", checkFusionSpeedup},
 	{"fusion-memory", checkFusionMemory},
