@@ -70,11 +70,14 @@ func checkLaunch(c *checker) {
 	}
 }
 
-// checkFusionParts: the chains that the fused side executes are the operations of the pair, in their order.
+// checkFusionParts: the chains that the fused side of a network executes are the operations of the pair, in their order.
 func checkFusionParts(c *checker) {
 	for path, f := range c.fusions() {
 		if len(f.Parts) == 0 {
 			continue
+		}
+		if f.Group != network {
+			c.fail(path+"/parts", "parts of what is no network", quote(f.Group), network)
 		}
 		got := strings.Split(strings.Join(f.Parts, "+"), "+")
 		for i := range max(len(got), len(f.Operators)) {
