@@ -7,7 +7,7 @@ import (
 )
 
 // checkThreads: an entry has as many threads as the run had CPUs, in all or of its class of
-// cores, or fewer, but one; of a GPU it has none.
+// cores, which the CPU has, or fewer, but one; of a GPU it has none.
 func checkThreads(c *checker) {
 	for at, d := range c.eachDevice() {
 		if d.CPU == nil {
@@ -31,6 +31,8 @@ func checkThreads(c *checker) {
 			of, where := len(d.CPU.UsedCPUs), all
 			if i, have := classes[e.CoreClass]; have {
 				of, where = min(of, len(d.CPU.CoreClasses[i].CPUs)), fmt.Sprintf("%s/cpu/core_classes/%d/cpus", at, i)
+			} else if e.CoreClass != "" {
+				c.fail(path+"/core_class", "no such class of cores", quote(e.CoreClass), "one of "+at+"/cpu/core_classes")
 			}
 			most(path, e.Threads, of, where)
 		}
@@ -55,7 +57,7 @@ func checkThreads(c *checker) {
 	}
 }
 
-// checkNoThreads: a GPU is not divided into threads.
+// checkNoThreads: a GPU is not divided into threads, nor into classes of cores.
 func checkNoThreads(c *checker, at string, d *schema.Device) {
 	none := func(path string, threads int) {
 		if threads != 0 {
@@ -64,6 +66,9 @@ func checkNoThreads(c *checker, at string, d *schema.Device) {
 	}
 	for path, e := range computes(at, d) {
 		none(path, e.Threads)
+		if e.CoreClass != "" {
+			c.fail(path+"/core_class", "class of cores of a device without cpu", quote(e.CoreClass), "none")
+		}
 	}
 	for i, e := range d.Bandwidth {
 		none(fmt.Sprintf("%s/bandwidth/%d", at, i), e.Threads)
