@@ -55,6 +55,12 @@ func checkUnique(c *checker) {
 			once(cases, fmt.Sprintf("%s/fusion_profiles/%d", at, i), "pair", fmt.Sprintf("%s %s, %s%s, %v", quote(e.Pattern),
 				coordinates(e.DType, e.Threads, ""), e.Cache, launched(e.Launch), e.InputShape))
 		}
+		if d.Quality != nil {
+			for i, e := range d.Quality.Controls {
+				once(cases, fmt.Sprintf("%s/quality/controls/%d", at, i), "control", fmt.Sprintf("%s %s %s, %v", e.Kind, quote(e.Pattern),
+					coordinates(e.DType, e.Threads, ""), e.InputShape))
+			}
+		}
 		for i, e := range d.FusionCrossovers {
 			once(cases, fmt.Sprintf("%s/fusion_crossovers/%d", at, i), "crossover", quote(e.Pattern)+" "+coordinates(e.DType, e.Threads, ""))
 		}
