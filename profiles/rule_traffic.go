@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 
 	"hwcal/schema"
 )
@@ -48,4 +49,62 @@ func checkTraffic(c *checker) {
 			}
 		}
 	}
+}
+
+// checkTrafficLevel: what an operation moves is in the nearest cache that holds it, or in memory where the curve of
+// bandwidth shows that the cache is not this machine's. The README has the procedure; where the curve leaves a choice,
+// as its points are apart, either level is right.
+func checkTrafficLevel(c *checker) {
+	for at, d := range c.eachDevice() {
+		caches, memory := cachesOf(d), c.memoryFrom(at, d)
+		for path, e := range computes(at, d) {
+			if e.Traffic == nil {
+				continue
+			}
+			path, got := path+"/traffic/level", e.Traffic.Level
+			wrong := func(why, want string) {
+				c.fail(path, fmt.Sprintf("%d bytes %s", e.Bytes, why), string(got), want)
+			}
+			i := slices.IndexFunc(caches, func(l cache) bool { return e.Bytes <= l.capacity(e.Threads) })
+			switch inMemory := got == schema.DRAM || got == schema.HBM; {
+			case i < 0 && !inMemory:
+				wrong("fit into no cache", outermost)
+			case i >= 0 && !inMemory && got != caches[i].level:
+				wrong("fit into another cache", string(caches[i].level))
+			case i >= 0 && !inMemory && beyond(caches, i, e.Bytes, memory):
+				wrong(fmt.Sprintf("are in memory, as %d are", memory), outermost)
+			case i >= 0 && inMemory && (e.Bytes <= caches[0].size || memory == 0 || 2*e.Bytes < memory):
+				wrong("fit into a cache", string(caches[i].level))
+			}
+		}
+	}
+}
+
+// outermost levels are behind all caches.
+const outermost = "DRAM or HBM"
+
+// memoryFrom is the least working set in bytes that the curve of read on one thread shows to be in memory; 0 if it shows
+// none. One that the size of memory limits shows nothing.
+func (c *checker) memoryFrom(at string, d *schema.Device) int64 {
+	least := int64(0)
+	for i, b := range d.Bandwidth {
+		if b.Level == schema.DRAM && b.Pattern == "read" && b.Threads == 1 && (least == 0 || b.WorkingSetBytes < least) &&
+			!c.warned(fmt.Sprintf("%s/bandwidth/%d", at, i), b.Warnings, schema.DRAMLimited) {
+			least = b.WorkingSetBytes
+		}
+	}
+	return least
+}
+
+// beyond says that bytes which the caches of level i are said to hold are in memory, from which on one thread so many
+// are: a virtual machine claims the last cache of its host. Smaller ones that every core has do hold them.
+func beyond(caches []cache, i int, bytes, memory int64) bool {
+	last := len(caches) - 1
+	switch {
+	case memory == 0 || memory >= caches[last].size: // the last is there, once at least
+		return false
+	case bytes < memory || bytes <= caches[0].size:
+		return false
+	}
+	return i == last || caches[i].size > memory
 }

@@ -34,6 +34,7 @@ var rules = []rule{
 	{"bound-by", checkBoundBy},
 	{"implausible", checkImplausible},
 	{"traffic", checkTraffic},
+	{"traffic-level", checkTrafficLevel},
 	{"energy", checkEnergy},
 	{"power", checkPower},
 	{"latency-table", checkLatencyTables},
