@@ -56,7 +56,7 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 // benchPair compares a pair on the whole device.
 func (c *Calibrator) benchPair(pattern Pattern, s Shape, d schema.DType) step {
 	w := way{place: c.all(), cache: schema.Warm}
-	return c.pairStep(pairLabel(pattern.Name, d, s.String(), w), pattern, s, d, w.place, func(ctx context.Context, scale float64) error {
+	return c.pairStep(pairLabel(pattern.Name, d, s.String(), w), pattern, s, d, w.place, 0, func(ctx context.Context, scale float64) error {
 		return c.compareFusion(ctx, pattern, s, d, w, scale)
 	})
 }
