@@ -33,7 +33,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if s.depthwise() {
 		return bindDepthwise(ws, s, in, kept(ws, weights()), out, epi)
 	}
-	plans, err := newConvPlans[T](ws.isa, ws.caches, len(ws.workers), s)
+	plans, err := newConvPlans(newConvUnit[T](ws.isa), ws.caches, len(ws.workers), s)
 	if err != nil {
 		return nil, err
 	}

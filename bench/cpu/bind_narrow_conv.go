@@ -62,10 +62,18 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 		ends[group] = v.inImages(group, finished)
 	}
 	x := ws.bytes(c[0].In[0])
-	return &kernel{
+	kernels := []*kernel{{
 		name: fmt.Sprintf("implicit_gemm_%dx%d_%s", v.gemm.mr, v.gemm.nr, ws.unit.name),
 		body: func(w *worker) { v.run(w.id, &scratch[w.id], x, packed, ends) },
-	}, nil
+	}}
+	pairs, err := bindPairConvs(ws, c, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(pairs) == 0 {
+		return kernels[0], nil
+	}
+	return tried(ws, c, append(kernels, pairs...)), nil
 }
 
 // finishHalfChannels is what is done to sums in fp32, ending with the only rounding to the

@@ -64,6 +64,18 @@ func (s convShape) check() error {
 	return nil
 }
 
+// convUnit are the kernels that a plan of a convolution is made of.
+type convUnit[T float] struct {
+	gemmKernels[T]
+	convKernels[T]
+	// apart says that sums are kept apart from Y, in rows of nr pixels, until convEpilogue.finish makes Y of them.
+	apart bool
+}
+
+func newConvUnit[T float](isa ISA) convUnit[T] {
+	return convUnit[T]{newGEMMKernels[T](isa), newConvKernels[T](isa), false}
+}
+
 // conv is the plan of a convolution as an implicit GEMM: for each image and group,
 // Y[K,PQ] = W[K,CRS] * im2col(X)[CRS,PQ] on the same micro-kernel. The weights are
 // packed once; the panels of im2col(X) are taken from X when they are packed, so that
@@ -76,6 +88,7 @@ type conv[T float] struct {
 	depth  int        // steps of k that are taken before the next ones, for all pixels
 	shifts *shifts[T] // or, where they do not fit:
 	im2col *im2col[T]
+	sums   int // panels of pixels whose sums a worker keeps apart; 0 where they are in Y
 }
 
 // convScratch is the memory that one run at a time works in.
@@ -83,30 +96,30 @@ type convScratch[T float] struct {
 	*gemmScratch[T]
 	planes [][]T   // of each worker
 	masks  [][]int // of each worker: of the steps of a tile
+	sums   [][]T   // of each worker: those that are apart from Y
 }
 
-func newConv[T float](isa ISA, caches cacheSizes, threads int, s convShape) (*conv[T], error) {
+func newConv[T float](u convUnit[T], caches cacheSizes, threads int, s convShape) (*conv[T], error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	if threads < 1 {
 		return nil, fmt.Errorf("cpu: conv2d with %d threads", threads)
 	}
-	kernels, l2 := newGEMMKernels[T](isa), orElse(caches.L2, typicalCaches.L2)
-	b := newConvBlocking(kernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s)
-	return planConv(kernels, newConvKernels[T](isa), b, l2, threads, s), nil
+	b := newConvBlocking(u.gemmKernels, caches, s.k/s.groups, s.c/s.groups*s.r*s.s)
+	return planConv(u, b, orElse(caches.L2, typicalCaches.L2), threads, s), nil
 }
 
-func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2, threads int, s convShape) *conv[T] {
-	pixels := s.p() * s.q()
+func planConv[T float](u convUnit[T], b blocking, l2, threads int, s convShape) *conv[T] {
+	pixels, kernels := s.p()*s.q(), u.gemmKernels
 	v := &conv[T]{convShape: s, convSteps: newConvSteps(s)}
 	v.gemm = planGEMM(kernels, b, threads, s.k/s.groups, pixels, s.c/s.groups*s.r*s.s)
 	// The workers share the panels of all images and groups.
 	all := s.n * s.groups * ceilDiv(pixels, kernels.nr) * kernels.nr
 	v.gemm.grid = newGrid(threads, v.gemm.m, all, kernels.mr, kernels.nr)
 	v.gemm.mc, v.gemm.kc, v.depth = even(v.gemm.m, b.mc, kernels.mr), even(v.gemm.k, b.kc, 16), v.gemm.k
-	if v.shifts = newShifts(kernels, ck, s, v.convSteps); v.shifts == nil {
-		v.im2col = newIm2col(kernels, ck, s, v.convSteps)
+	if v.shifts = newShifts(kernels, u.convKernels, s, v.convSteps); v.shifts == nil {
+		v.im2col = newIm2col(kernels, u.convKernels, s, v.convSteps)
 	} else {
 		if v.shifts.groupChannels(l2, b.kc) {
 			v.depth = v.shifts.block * v.tapCount
@@ -118,14 +131,26 @@ func planConv[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2
 	if !kernels.masked {
 		v.width = max(v.width, b.nc) // a panel of weights then meets them all while it is in L1
 	}
+	if u.apart {
+		v.width = kernels.nr
+	}
 	v.gemm.nc = ceilDiv(b.nc, v.width) * v.width
+	switch {
+	case u.apart && v.depth < v.gemm.k:
+		v.sums = ceilDiv(pixels, kernels.nr) // all of them take one group of steps after the other
+	case u.apart:
+		v.sums = v.gemm.nc / kernels.nr
+	}
 	return v
 }
 
 func (v *conv[T]) scratchBytes() int64 {
-	planes := v.gemm.threads() * v.shifts.planesLen()
-	return v.gemm.scratchBytes() + int64(planes)*int64(unsafe.Sizeof(T(0)))
+	each := v.shifts.planesLen() + v.sumsLen()
+	return v.gemm.scratchBytes() + int64(v.gemm.threads()*each)*int64(unsafe.Sizeof(T(0)))
 }
+
+// sumsLen is the number of sums that a worker keeps apart, in whole cache lines.
+func (v *conv[T]) sumsLen() int { return v.sums * v.gemm.m * v.gemm.nr }
 
 // newScratch cuts mem, aligned to 64 bytes, into buffers.
 func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
@@ -134,9 +159,17 @@ func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
 		return nil, err
 	}
 	s := &convScratch[T]{gemmScratch: g}
-	rest, n := as[T](mem[v.gemm.scratchBytes():]), v.shifts.planesLen()
-	for i := range v.gemm.threads() {
-		s.planes = append(s.planes, rest[i*n:][:n])
+	rest := as[T](mem[v.gemm.scratchBytes():])
+	cut := func(n int) []T {
+		part := rest[:n:n]
+		rest = rest[n:]
+		return part
+	}
+	for range v.gemm.threads() {
+		s.sums = append(s.sums, cut(v.sumsLen()))
+	}
+	for range v.gemm.threads() {
+		s.planes = append(s.planes, cut(v.shifts.planesLen()))
 		s.masks = append(s.masks, make([]int, v.gemm.kc))
 	}
 	return s, nil
@@ -171,7 +204,12 @@ func (v *conv[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi 
 		group := unit % v.groups
 		t := convBlock[T]{
 			image: image, bp: s.b[id], edge: s.c[id], masks: s.masks[id], convEpilogue: epi,
-			y: matrix[T]{data: y[unit*g.m*ld:], rows: g.m, cols: g.n, ld: ld},
+		}
+		if v.sums > 0 {
+			t.apart = apartBlock{channel: group * g.m, out: unit * g.m * ld, ld: ld}
+			t.y = matrix[T]{data: s.sums[id], rows: g.m, cols: g.nr, ld: g.nr}
+		} else {
+			t.y = matrix[T]{data: y[unit*g.m*ld:], rows: g.m, cols: g.n, ld: ld}
 		}
 		t.bias = epi.bias[group*g.m:][:g.m]
 		if epi.residual != nil {
@@ -194,6 +232,9 @@ func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1, p0, p1 int
 	g := v.gemm
 	for jc := j0; jc < j1; jc += g.nc {
 		end := min(jc+g.nc, j1)
+		if t.apart.j0 = jc; p1-p0 < g.k {
+			t.apart.j0 = j0
+		}
 		for t.ic = 0; t.ic < g.m; t.ic += g.mc {
 			t.panels = newPanels(min(g.mc, g.m-t.ic), g.mr)
 			t.first, t.last = part(t.panels.n, 1, row, g.rows)
@@ -215,15 +256,16 @@ type convEpilogue[T float] struct {
 	bias, residual []T
 	floor          T
 	add            mapKernel[T, T] // the residual, behind kernels that do not
+	finish         finishChannels  // makes Y of sums that are kept apart, to which nothing else is done
 }
 
 // newConvEpilogue cuts off below 0 if relu.
 func newConvEpilogue[T float](isa ISA, bias, residual []T, relu bool) convEpilogue[T] {
 	vec := vecKernelsFor[T](isa)
 	if relu {
-		return convEpilogue[T]{bias, residual, 0, vec.addRelu}
+		return convEpilogue[T]{bias: bias, residual: residual, add: vec.addRelu}
 	}
-	return convEpilogue[T]{bias, residual, T(math.Inf(-1)), vec.add}
+	return convEpilogue[T]{bias: bias, residual: residual, floor: T(math.Inf(-1)), add: vec.add}
 }
 
 // convBlock is what band works on: panels [first, last) of a block of weights, from row
@@ -239,7 +281,28 @@ type convBlock[T float] struct {
 	masks       []int // room for those of the steps of a tile
 	y           matrix[T]
 	convEpilogue[T]
-	far int // where the weights are fetched that come after the block
+	far   int // where the weights are fetched that come after the block
+	apart apartBlock
+}
+
+// apartBlock tells where sums that are kept apart belong. They lie in panels of nr pixels, of all channels each.
+type apartBlock struct {
+	j0      int // the first pixel whose sums are kept
+	channel int // the first one of the group
+	out, ld int // where in Y it has its pixels, and those of the next one are
+}
+
+// at is where in y the sums of a channel of the group have those of a pixel.
+func (t *convBlock[T]) at(channel, j int) int {
+	if t.finish == nil {
+		return channel*t.y.ld + j
+	}
+	return ((j-t.apart.j0)/t.y.ld*t.y.rows + channel) * t.y.ld
+}
+
+// finishApart makes Y of the sums of channels [lo, hi) of the group and a panel of pixels.
+func (t *convBlock[T]) finishApart(lo, hi, j, cols int) {
+	t.finish(asBytes(t.y.data[t.at(lo, j):]), t.apart.channel+lo, t.apart.out+lo*t.apart.ld+j, hi-lo, cols)
 }
 
 // residualAt is the residual of an element of Y, or nil if there is none or the sum is not at its end.
@@ -276,11 +339,13 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	if end {
 		floor = t.floor
 	}
+	first, _ := t.panels.rows(t.first)
+	hot := t.ic + first // the first channel whose sums are not finished
 	for i := t.first; i < t.last; i++ {
 		lo, hi := t.panels.rows(i)
 		rows, i0 := hi-lo, t.ic+lo
 		a, bias := t.weights[lo*t.kc:][:rows*t.kc], &t.bias[i0:][:rows][0]
-		at := i0*t.y.ld + j
+		at := t.at(i0, j)
 		y := t.y.data[at:][:(rows-1)*t.y.ld+cols]
 		next := &y[0]
 		if i+1 < t.last {
@@ -298,6 +363,10 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 		}
 		if from = max(from, direct); from < cols {
 			v.edge(t, rows, cols-from, a, bp[from*t.kc:], y[from:], bias, t.residualAt(at+from, end), floor)
+		}
+		if t.finish != nil && end && (i+1 == t.last || (i0+rows-hot)*g.nr >= hotSums/int(unsafe.Sizeof(T(0)))) {
+			t.finishApart(hot, i0+rows, j, cols)
+			hot = i0 + rows
 		}
 	}
 }

@@ -24,6 +24,7 @@ type pixelMajor[T float] struct {
 	block   int // panels of a block
 	group   int // channels whose planes stay near while their taps are packed
 	filters int // panels of filters
+	apart   bool
 	// Of each panel of an image, what each tap is computed for, and taps together.
 	taken [][]tapPixels
 	runs  [][]sharedTaps
@@ -58,17 +59,18 @@ func (s convShape) runOf(kc int) int {
 }
 
 // newPixelMajor gives nil for what shifts does not fit.
-func newPixelMajor[T float](kernels gemmKernels[T], ck convKernels[T], b blocking, l2, threads int, s convShape) *pixelMajor[T] {
+func newPixelMajor[T float](u convUnit[T], b blocking, l2, threads int, s convShape) *pixelMajor[T] {
+	kernels := u.gemmKernels
 	// A block of steps is that of whole channels, if these have several.
 	steps := newConvSteps(s)
 	steps.block = s.runOf(b.kc)
 	steps.order = outsideIn(s.r, s.s)
-	sh := newShifts(kernels, ck, s, steps)
+	sh := newShifts(kernels, u.convKernels, s, steps)
 	if sh == nil || sh.tapByTap() || s.groups != 1 {
 		return nil
 	}
 	size := int(unsafe.Sizeof(T(0)))
-	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr)}
+	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr), apart: u.apart}
 	m.panel, _ = s.panel(kernels.mr)
 	m.panels = ceilDiv(m.pixels, m.panel)
 	m.gemm = planGEMM(kernels, b, 1, m.pixels, s.k, s.c*m.tapCount)
@@ -97,7 +99,11 @@ func (m *pixelMajor[T]) lengths() (packed, sums, planes int) {
 	if m.stride > 1 {
 		planes = m.group * m.planes()
 	}
-	return lines[T](m.block * m.distance()), lines[T](panels * m.sumsLen()), lines[T](planes)
+	sums = panels * m.sumsLen()
+	if m.apart {
+		sums += m.nr * m.nr // a piece of them, transposed
+	}
+	return lines[T](m.block * m.distance()), lines[T](sums), lines[T](planes)
 }
 
 // sumsLen is the number of sums of a block of pixels and a panel of filters.
@@ -248,6 +254,15 @@ func (m *pixelMajor[T]) finish(b *pixelBlock[T], f, image, from, to int, sums []
 	cols, j0 := min(m.nr, m.k-f*m.nr), from*m.panel
 	n := min(to*m.panel, m.pixels) - j0
 	at := (image*m.k+f*m.nr)*b.ld + j0
+	if m.apart {
+		piece := b.sums[len(b.sums)-m.nr*m.nr:]
+		for i := 0; i < n; i += m.nr {
+			count := min(m.nr, n-i)
+			m.gemm.transposed(piece, m.nr, sums[i*m.nr:], m.nr, count, cols)
+			b.finish(asBytes(piece), f*m.nr, at+i, cols, count)
+		}
+		return
+	}
 	m.gemm.transposed(b.y[at:], b.ld, sums, m.nr, n, cols)
 	if b.residual != nil {
 		b.add(&b.y[at], &b.y[at], &b.residual[at], b.ld, b.ld, b.ld, cols, n, 1, 0, cached)

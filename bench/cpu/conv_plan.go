@@ -28,18 +28,17 @@ type convPlan[T float] interface {
 const nearGain = 1.15
 
 // newConvPlans are those of which the fastest is to be found by trial: one where the model is clear.
-func newConvPlans[T float](isa ISA, caches cacheSizes, threads int, s convShape) ([]convPlan[T], error) {
+func newConvPlans[T float](u convUnit[T], caches cacheSizes, threads int, s convShape) ([]convPlan[T], error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	kernels := newGEMMKernels[T](isa)
-	gain := pixelMajorGain(s, kernels, newBlocking(kernels, caches).kc)
+	gain := pixelMajorGain(s, u.gemmKernels, newBlocking(u.gemmKernels, caches).kc)
 	var plans []convPlan[T]
 	for _, pixels := range []bool{false, true} {
 		if gain > nearGain && !pixels || gain < 1/nearGain && pixels {
 			continue
 		}
-		v, err := convPlanOf[T](isa, caches, threads, s, pixels)
+		v, err := convPlanOf(u, caches, threads, s, pixels)
 		if err != nil {
 			return nil, err
 		}
@@ -51,13 +50,12 @@ func newConvPlans[T float](isa ISA, caches cacheSizes, threads int, s convShape)
 }
 
 // convPlanOf takes pixelMajor, if it fits.
-func convPlanOf[T float](isa ISA, caches cacheSizes, threads int, s convShape, pixels bool) (convPlan[T], error) {
-	v, err := newConv[T](isa, caches, threads, s)
+func convPlanOf[T float](u convUnit[T], caches cacheSizes, threads int, s convShape, pixels bool) (convPlan[T], error) {
+	v, err := newConv(u, caches, threads, s)
 	if err != nil || !pixels {
 		return v, err
 	}
-	kernels, l2 := newGEMMKernels[T](isa), orElse(caches.L2, typicalCaches.L2)
-	if m := newPixelMajor(kernels, newConvKernels[T](isa), newBlocking(kernels, caches), l2, threads, s); m != nil {
+	if m := newPixelMajor(u, newBlocking(u.gemmKernels, caches), orElse(caches.L2, typicalCaches.L2), threads, s); m != nil {
 		return m, nil
 	}
 	return v, nil

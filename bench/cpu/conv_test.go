@@ -46,9 +46,9 @@ func testConv[T float](t *testing.T, isa ISA) {
 		for j, b := range []blocking{small, newConvBlocking(kernels, cacheSizes{}, s.k/s.groups, s.c/s.groups*s.r*s.s)} {
 			team := teams[(i+j)%len(teams)]
 			threads := len(team.workers)
-			v := planConv(kernels, newConvKernels[T](isa), b, 32<<10, threads, s)
+			v := planConv(newConvUnit[T](isa), b, 32<<10, threads, s)
 			plans := []convPlan[T]{v}
-			if m := newPixelMajor(kernels, newConvKernels[T](isa), b, 32<<10, threads, s); m != nil {
+			if m := newPixelMajor(newConvUnit[T](isa), b, 32<<10, threads, s); m != nil {
 				plans = append(plans, m)
 			}
 			for _, plan := range plans {
@@ -195,7 +195,7 @@ func TestConvShapeIsChecked(t *testing.T) {
 		{1, 4, 2, 2, 4, 5, 5, 1, 1, 1},
 		{1, 4, 2, 2, 4, 1, 1, 1, -1, 1},
 	} {
-		if _, err := newConv[float32](Portable, typicalCaches, 1, s); err == nil {
+		if _, err := newConv(newConvUnit[float32](Portable), typicalCaches, 1, s); err == nil {
 			t.Errorf("%+v was accepted", s)
 		}
 	}

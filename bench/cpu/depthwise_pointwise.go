@@ -46,10 +46,10 @@ func newSeparable[T float](isa ISA, caches cacheSizes, threads, team int, s conv
 	// Both have the same layout of the weights.
 	second, last := v.pointwise(v.block), v.pointwise(s.p()-(ceilDiv(s.p(), v.block)-1)*v.block)
 	pixelMajor := pixelMajorGain(second, kernels, newBlocking(kernels, caches).kc) > 1
-	if v.second, err = convPlanOf[T](isa, caches, v.team, second, pixelMajor); err != nil {
+	if v.second, err = convPlanOf(newConvUnit[T](isa), caches, v.team, second, pixelMajor); err != nil {
 		return nil, err
 	}
-	v.last, err = convPlanOf[T](isa, caches, v.team, last, pixelMajor)
+	v.last, err = convPlanOf(newConvUnit[T](isa), caches, v.team, last, pixelMajor)
 	return v, err
 }
 

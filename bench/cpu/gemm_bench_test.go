@@ -144,7 +144,7 @@ func BenchmarkConv(b *testing.B) {
 		}
 		for threads := 1; threads <= 2; threads++ {
 			for _, s := range shapes {
-				plans, err := newConvPlans[float32](isa, benchCaches, threads, s)
+				plans, err := newConvPlans(newConvUnit[float32](isa), benchCaches, threads, s)
 				if err != nil {
 					b.Fatal(err)
 				}

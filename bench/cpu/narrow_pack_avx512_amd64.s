@@ -190,6 +190,51 @@ same:
 	VZEROUPPER
 	RET
 
+// func narrowPairRowsAVX512(dst *byte, src *byte, ld int, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·narrowPairRowsAVX512(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), DI
+	MOVQ      src+8(FP), SI
+	MOVQ      ld+16(FP), DX
+	ADDQ      SI, DX
+	MOVQ      n+24(FP), CX
+	VMOVDQU64 pairOrder<>+0(SB), Z4
+	SUBQ      $0x00000020, CX
+	JL        rest
+
+columns:
+	VPERMQ     (SI), Z4, Z0
+	VPERMQ     (DX), Z4, Z1
+	VPUNPCKLWD Z1, Z0, Z2
+	VPUNPCKHWD Z1, Z0, Z3
+	VMOVDQU64  Z2, (DI)
+	VMOVDQU64  Z3, 64(DI)
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000080, DI
+	SUBQ       $0x00000020, CX
+	JGE        columns
+
+rest:
+	ADDQ        $0x00000020, CX
+	JZ          done
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVD       AX, K1
+	KSHIFTRD    $0x10, K1, K2
+	VMOVDQU16.Z (SI), K1, Z0
+	VMOVDQU16.Z (DX), K1, Z1
+	VPERMQ      Z0, Z4, Z0
+	VPERMQ      Z1, Z4, Z1
+	VPUNPCKLWD  Z1, Z0, Z2
+	VPUNPCKHWD  Z1, Z0, Z3
+	VMOVDQU32   Z2, K1, (DI)
+	VMOVDQU32   Z3, K2, 64(DI)
+
+done:
+	VZEROUPPER
+	RET
+
 // func narrowPackRowsAVX512(dst *byte, src *byte, ld int, groups int)
 // Requires: AVX, AVX512F
 TEXT ·narrowPackRowsAVX512(SB), NOSPLIT, $0-32

@@ -42,8 +42,16 @@ func (b *binding) bind(op bench.Op, d schema.DType) {
 	for i, t := range rest {
 		b.arg(others[i], b.memory(b.plain(t.Dims, types.in), b.Of(t)))
 	}
-	b.output(op.Out, types.sum)
+	b.output(op.Out, stored(op, d))
 	b.primitive = b.create(b.plan)
+}
+
+// stored is the type of the result, which may be sums.
+func stored(op bench.Op, d schema.DType) int32 {
+	if op.Out.Sums {
+		return dnnlTypes[d].sum
+	}
+	return dnnlTypes[d].in
 }
 
 // planMatmul lets the library lay weights out that are known before the run.
@@ -52,7 +60,7 @@ func (b *binding) planMatmul(op bench.Op, d schema.DType) {
 	if op.In[1].Param {
 		layout = b.any
 	}
-	x, w, y := b.plain(op.In[0].Dims, types.in), layout(op.In[1].Dims, types.in), b.plain(op.Out.Dims, types.sum)
+	x, w, y := b.plain(op.In[0].Dims, types.in), layout(op.In[1].Dims, types.in), b.plain(op.Out.Dims, stored(op, d))
 	b.planned("matmul", b.matmul(&b.plan, b.engine, x, w, y))
 }
 
@@ -60,7 +68,7 @@ func (b *binding) planMatmul(op bench.Op, d schema.DType) {
 // layout of it.
 func (b *binding) planConv(op bench.Op, d schema.DType) {
 	types, p := dnnlTypes[d], op.Params.(bench.Conv2dParams)
-	x, w, y := b.any(op.In[0].Dims, types.in), b.any(weightDims(op), types.in), b.any(op.Out.Dims, types.sum)
+	x, w, y := b.any(op.In[0].Dims, types.in), b.any(weightDims(op), types.in), b.any(op.Out.Dims, stored(op, d))
 	var bias desc
 	if len(op.In) > 2 {
 		bias = b.plain(op.In[2].Dims, types.in)

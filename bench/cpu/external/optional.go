@@ -17,19 +17,21 @@ func All(cpus []int) []cpu.Library {
 	}
 }
 
-// What the libraries compute, by chain; CPUs may lack what a type needs.
+// What the libraries compute, by chain; CPUs may lack what a type needs. The softmax of oneDNN 2.6 in bf16 keeps its
+// exponentials in bf16, and is off by more than the bound.
 var (
 	blasChains = map[string][]schema.DType{
 		"gemm": {schema.FP64, schema.FP32},
 	}
 	dnnlChains = map[string][]schema.DType{
 		"gemm":         {schema.FP32, schema.BF16, schema.INT8},
-		"gemm_batched": {schema.FP32},
-		"conv2d":       {schema.FP32},
+		"gemm_batched": {schema.FP32, schema.BF16, schema.INT8},
+		"conv2d":       {schema.FP32, schema.BF16},
 		"softmax":      {schema.FP32}, "layernorm": {schema.FP32},
-		"relu": {schema.FP32}, "tanh": {schema.FP32}, "sigmoid": {schema.FP32}, "exp": {schema.FP32},
-		"gelu": {schema.FP32}, "gelu_tanh": {schema.FP32}, "silu": {schema.FP32},
+		"relu": dnnlMaps, "tanh": dnnlMaps, "sigmoid": dnnlMaps, "exp": dnnlMaps,
+		"gelu": dnnlMaps, "gelu_tanh": dnnlMaps, "silu": dnnlMaps,
 	}
+	dnnlMaps = []schema.DType{schema.FP32, schema.BF16}
 )
 
 // optional is a library that is loaded when it is first asked for what it might have: it starts

@@ -62,14 +62,7 @@ func main() {
 			u := tile(t)
 			write(fmt.Sprintf("%sgemm_ukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
 			write(fmt.Sprintf("%sgemm_plainukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.plain)
-			u.near = true
-			write(fmt.Sprintf("%sgemm_nearukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
-			u.near, u.packs = false, true
-			write(fmt.Sprintf("%sgemm_packukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
-			if t.masked() {
-				u.taps = true
-				write(fmt.Sprintf("%sgemm_tapsukr_%dx%d_%s_amd64.s", t.prefix, u.mr, u.vecs*t.lanes(), isa.Name), u.emit)
-			}
+			u.convolution()
 			write(fmt.Sprintf("%sgemm_pack_%s_amd64.s", t.prefix, isa.Name), func(c *build.Context) {
 				t.laneBits(c)
 				if t.masked() {
@@ -95,6 +88,25 @@ func main() {
 				}
 			})
 		}
+	}
+	t := target{simd.AVX512, "bf16", "float32", 4}
+	u := tile(t)
+	u.pairs = true
+	u.convolution()
+}
+
+// convolution writes the kernels that convolutions have beside those of matmul.
+func (u ukernel) convolution() {
+	to := func(kind string) string {
+		return fmt.Sprintf("%sgemm_%sukr_%dx%d_%s_amd64.s", u.prefix, kind, u.mr, u.vecs*u.lanes(), u.Name)
+	}
+	u.near = true
+	write(to("near"), u.emit)
+	u.near, u.packs = false, true
+	write(to("pack"), u.emit)
+	if u.masked() {
+		u.taps = true
+		write(to("taps"), u.emit)
 	}
 }
 

@@ -27,6 +27,9 @@ type ukernel struct {
 	// near says that B is in L2 at the farthest, and that lines a distance apart are all
 	// that there is to fetch from far.
 	near bool
+	// pairs says that an element of A and of B is a pair of bf16, one behind the other in k, whose products are
+	// added at once.
+	pairs bool
 }
 
 // tile is the largest tile whose accumulators leave room for one step of B and

@@ -4,8 +4,11 @@ import (
 	"fmt"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // emitTile writes one tile of rows x vecs.
@@ -31,9 +34,12 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	// every FMA, more than the front end delivers. With two, a row that is broadcast
 	// within its FMA would save a slot and cost a load.
 	embed := pick(u.target, c.VFMADD231PS_BCST, c.VFMADD231PD_BCST)
-	embedded := u.Bytes == 64 && vecs == 1
+	embedded := u.Bytes == 64 && vecs == 1 && !u.pairs
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
+	if u.pairs {
+		fma = func(ops ...operand.Op) { simd.Emit(c, "VDPBF16PS", ops...) }
+	}
 	add := pick(u.target, c.VADDPS, c.VADDPD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
 	loadMasked := pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)

@@ -50,7 +50,9 @@ func main() {
 			packA(c, isa)
 			packQuads(c, isa)
 			if isa.Bytes == 64 {
-				packPairs(c)
+				lanes := pairOrder(c)
+				packPairs(c, lanes)
+				pairRows(c, lanes)
 				packRows(c)
 				everySecond(c)
 			}

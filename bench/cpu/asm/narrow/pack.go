@@ -106,14 +106,18 @@ type packing struct {
 
 var packings = []packing{{"", false, 64}, {"Tiles", true, tileBytes}}
 
-// packPairs interleaves 32 columns of two rows of 16 bits.
-func packPairs(c *build.Context) {
-	lanes := order(c, "pairOrder", func(add func(Constant, int)) {
+// pairOrder is the order of lanes for two rows of 16 bits.
+func pairOrder(c *build.Context) Mem {
+	return order(c, "pairOrder", func(add func(Constant, int)) {
 		for i := range uint64(4) {
 			add(U64(i), 8)
 			add(U64(4+i), 8)
 		}
 	})
+}
+
+// packPairs interleaves 32 columns of two rows of 16 bits.
+func packPairs(c *build.Context, lanes Mem) {
 	for _, p := range packings {
 		packLoop(c, "narrowPackPairs"+p.suffix+"AVX512", p.tiled, func() { c.VMOVDQU64(lanes, reg.Z4) }, func(dst, src reg.GPPhysical, row func()) {
 			for i := range 2 {
@@ -126,6 +130,52 @@ func packPairs(c *build.Context) {
 			c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: p.second})
 		}, 128)
 	}
+}
+
+// pairRows interleaves n columns of two rows of 16 bits, ld bytes apart.
+func pairRows(c *build.Context, lanes Mem) {
+	dst, src, second, n, ones := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RAX
+	function(c, "narrowPairRowsAVX512", "func(dst, src *byte, ld, n int)")
+	c.Load(c.Param("dst"), dst)
+	c.Load(c.Param("src"), src)
+	c.Load(c.Param("ld"), second)
+	c.ADDQ(src, second)
+	c.Load(c.Param("n"), n)
+	c.VMOVDQU64(lanes, reg.Z4)
+	unpack := func() {
+		c.VPUNPCKLWD(reg.Z1, reg.Z0, reg.Z2)
+		c.VPUNPCKHWD(reg.Z1, reg.Z0, reg.Z3)
+	}
+	c.SUBQ(U32(32), n)
+	c.JL(LabelRef("rest"))
+	c.Label("columns")
+	c.VPERMQ(Mem{Base: src}, reg.Z4, reg.Z0)
+	c.VPERMQ(Mem{Base: second}, reg.Z4, reg.Z1)
+	unpack()
+	c.VMOVDQU64(reg.Z2, Mem{Base: dst})
+	c.VMOVDQU64(reg.Z3, Mem{Base: dst, Disp: 64})
+	c.ADDQ(U32(64), src)
+	c.ADDQ(U32(64), second)
+	c.ADDQ(U32(128), dst)
+	c.SUBQ(U32(32), n)
+	c.JGE(LabelRef("columns"))
+	c.Label("rest")
+	c.ADDQ(U32(32), n)
+	c.JZ(LabelRef("done"))
+	c.MOVQ(I32(-1), ones)
+	c.BZHIQ(n, ones, ones)
+	c.KMOVD(ones.As32(), reg.K1)
+	c.KSHIFTRD(Imm(16), reg.K1, reg.K2)
+	c.VMOVDQU16_Z(Mem{Base: src}, reg.K1, reg.Z0)
+	c.VMOVDQU16_Z(Mem{Base: second}, reg.K1, reg.Z1)
+	c.VPERMQ(reg.Z0, reg.Z4, reg.Z0)
+	c.VPERMQ(reg.Z1, reg.Z4, reg.Z1)
+	unpack()
+	c.VMOVDQU32(reg.Z2, reg.K1, Mem{Base: dst})
+	c.VMOVDQU32(reg.Z3, reg.K2, Mem{Base: dst, Disp: 64})
+	c.Label("done")
+	c.VZEROUPPER()
+	c.RET()
 }
 
 // packQuads interleaves the columns of four rows of bytes: 32 with AVX-512, 16 else.

@@ -1,0 +1,120 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hwcal/bench/element"
+)
+
+// TestPairConv convolves integers so small that every sum is exact, by each plan, and compares all elements. Each has to be
+// finished once.
+func TestPairConv(t *testing.T) {
+	eachUnit(t, func(t *testing.T, unit unit) {
+		u, interleave := pairUnit(unit)
+		if interleave == nil {
+			t.Skip("no kernels for pairs")
+		}
+		small := blocking{2 * u.mr, 40, u.nr}
+		teams := []*team{newTestTeam(t, 1), newTestTeam(t, 2), newTestTeam(t, 3)}
+		r := rand.New(rand.NewPCG(3, 4))
+		for i, s := range []convShape{
+			{1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
+			{1, 3, 5, 7, 2, 3, 3, 1, 1, 1},
+			{2, 34, 6, 7, u.mr + 1, 3, 3, 1, 1, 1},
+			{1, 66, 12, 12, 2*u.mr + 3, 3, 3, 1, 1, 1}, // several blocks
+			{2, 80, 9, 10, 37, 3, 3, 2, 1, 1},          // groups of channels
+			{3, 70, 7, 7, 70, 3, 3, 1, 1, 1},
+			{2, 140, 6, 6, 30, 1, 1, 1, 0, 1},
+			{1, 35, 8, 8, 40, 1, 1, 2, 0, 1},
+			{1, 20, 6, 6, 3, 1, 1, 1, 2, 1}, // padding around 1x1
+			{1, 3, 2, 2, 4, 3, 3, 1, 3, 1},  // windows wholly in the padding
+			{2, 18, 5, 4, 9, 3, 3, 1, 1, 3}, // groups of an odd number of channels each
+			{1, 3, 20, 21, 17, 7, 7, 2, 3, 1},
+			{1, 5, 9, 17, 33, 5, 5, 3, 2, 1},   // a stride that is gathered
+			{1, 36, 3, 28, 33, 3, 3, 1, 1, 1},  // two panels of pixels a row
+			{2, 64, 14, 14, 64, 3, 3, 1, 1, 1}, // nothing is left over
+		} {
+			p := &pairs{s, interleave}
+			shape := p.shape()
+			for j, b := range []blocking{small, newConvBlocking(u.gemmKernels, cacheSizes{}, shape.k/shape.groups, shape.c/shape.groups*shape.r*shape.s)} {
+				tm := teams[(i+j)%len(teams)]
+				plans := []convPlan[float32]{planConv(u, b, 32<<10, len(tm.workers), shape)}
+				if m := newPixelMajor(u, b, 32<<10, len(tm.workers), shape); m != nil {
+					plans = append(plans, m)
+				}
+				for _, plan := range plans {
+					if err := checkPairConv(t, r, unit, u.nr, tm, p, plan, (i+j)%2 == 0); err != nil {
+						t.Fatalf("%s %+v, %d threads, blocks %+v: %v", plan.name(), s, len(tm.workers), b, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pairs, plan convPlan[float32], atFront bool) error {
+	guarded := func(n int) []byte {
+		front, back := guardedBytes(t, n)
+		if atFront {
+			return front
+		}
+		return back
+	}
+	elem := element.Of(u.dtype)
+	values := func(n int) (mem []byte, all []float64) {
+		mem, all = guarded(2*n), make([]float64, n)
+		for i := range all {
+			all[i] = float64(r.IntN(7) - 3)
+			elem.Set(mem, int64(i), all[i])
+		}
+		return mem, all
+	}
+	cg, kg, pixels := v.c/v.groups, v.k/v.groups, v.p()*v.q()
+	x, xv := values(v.n * v.c * v.h * v.w)
+	w, wv := values(v.k * cg * v.r * v.s)
+	packed := plan.packWeights(guardedOne[float32](t, plan.weightsLen(), atFront), v.ofFilters(as[uint16](w)))
+	mem := guarded(int(plan.scratchBytes()))
+	for i := range mem {
+		mem[i] = 0xff // NaN
+	}
+	scratch, err := plan.newScratch(mem)
+	if err != nil {
+		return err
+	}
+	inPairs := guarded(int(v.bytes()))
+	y, ended := make([]float32, v.n*v.k*pixels), make([]int, v.n*v.k*pixels)
+	epi := convEpilogue[float32]{bias: make([]float32, v.k), floor: float32(math.Inf(-1)), finish: func(sums []byte, channel, at, m, n int) {
+		for i := range m {
+			if (at/pixels+i)%v.k != channel+i {
+				t.Errorf("element %d is given to channel %d", at+i*pixels, channel+i)
+			}
+			copy(y[at+i*pixels:][:n], as[float32](sums)[i*nr:])
+			for j := range n {
+				ended[at+i*pixels+j]++
+			}
+		}
+	}}
+	tm.run(func(w *worker) {
+		v.ofX(w, inPairs, x)
+		w.barrier()
+		plan.run(w.id, scratch, as[float32](inPairs), packed, nil, pixels, epi)
+	})
+	for at, got := range y {
+		n, k, pixel := at/pixels/v.k, at/pixels%v.k, at%pixels
+		want := 0.0
+		for c := range cg {
+			for tap := range v.r * v.s {
+				if i, ok := v.pixel(pixel, tap); ok {
+					want += xv[(n*v.c+k/kg*cg+c)*v.h*v.w+i] * wv[(k*cg+c)*v.r*v.s+tap]
+				}
+			}
+		}
+		if float64(got) != want || ended[at] != 1 {
+			return fmt.Errorf("y[%d,%d,%d] = %g, want %g; finished %d times", n, k, pixel, got, want, ended[at])
+		}
+	}
+	return nil
+}
