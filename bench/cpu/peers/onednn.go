@@ -127,7 +127,7 @@ func (d *onednn) open(r request) (task, error) {
 		return d.openMatmul(r, dnnlAny)
 	case r.kind == "matmul", r.kind == "matmul_batched":
 		return d.openMatmul(r, dnnlRowMajor[len(r.dims)-1])
-	case (r.kind == "conv" || r.kind == "conv_relu") && r.dtype == schema.FP32:
+	case (r.kind == "conv" || r.kind == "conv_relu") && (r.dtype == schema.FP32 || r.dtype == schema.BF16):
 		return d.openConv(r)
 	}
 	return task{}, errUnsupported
@@ -156,7 +156,7 @@ func (d *onednn) openMatmul(r request, layout int) (task, error) {
 }
 
 // openConv lets oneDNN lay out everything: what surrounds a convolution in a
-// network has the same layout.
+// network has the same layout. The result is in the type of the inputs.
 func (d *onednn) openConv(r request) (task, error) {
 	batch, c, h, w, k, size, stride, pad, groups := r.dims[0], r.dims[1], r.dims[2], r.dims[3], r.dims[4], r.dims[5], r.dims[6], r.dims[7], r.dims[8]
 	weights := []int{k, c, size, size}
@@ -172,16 +172,16 @@ func (d *onednn) openConv(r request) (task, error) {
 			return task{}, err
 		}
 	}
-	f32 := dnnlTypes[schema.FP32].in
-	pd, err := d.conv(d.engine, d.any(f32, batch, c, h, w), d.any(f32, weights...), d.row(f32, k), d.any(f32, batch, k, p, q), stride, pad, attr)
+	types := dnnlTypes[r.dtype]
+	pd, err := d.conv(d.engine, d.any(types.in, batch, c, h, w), d.any(types.in, weights...), d.row(types.in, k), d.any(types.in, batch, k, p, q), stride, pad, attr)
 	if err != nil {
 		return task{}, err
 	}
 	b := bound{onednn: d, pd: pd}
-	b.input(dnnlArgSource, d.row(f32, batch, c, h, w), dnnlQuerySource, r.in[0])
-	b.input(dnnlArgWeights, d.row(f32, weights...), dnnlQueryWeights, r.in[1])
-	b.arg(dnnlArgBias, d.row(f32, k), r.in[2])
-	finish := b.output(d.row(f32, batch, k, p, q), r.out)
+	b.input(dnnlArgSource, d.row(types.in, batch, c, h, w), dnnlQuerySource, r.in[0])
+	b.input(dnnlArgWeights, d.row(types.in, weights...), dnnlQueryWeights, r.in[1])
+	b.arg(dnnlArgBias, d.row(types.in, k), r.in[2])
+	finish := b.output(d.row(types.out, batch, k, p, q), r.out)
 	return b.task(finish)
 }
 
