@@ -175,6 +175,8 @@ func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
 	return s, nil
 }
 
+func (v *conv[T]) pixelParts() int { return v.gemm.cols }
+
 func (v *conv[T]) name() string   { return fmt.Sprintf("implicit_gemm_%dx%d", v.gemm.mr, v.gemm.nr) }
 func (v *conv[T]) layout() string { return filterBlocks(v.gemm.mc, v.gemm.kc) }
 

@@ -84,7 +84,13 @@ func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pair
 	if err != nil {
 		return err
 	}
-	inPairs := guarded(int(v.bytes()))
+	all, each := guarded(int(v.bytes())), guarded(len(tm.workers)*int(lineBytes(v.bytes())))
+	inPairs := func(w *worker) []byte {
+		if plan.pixelParts() == 1 {
+			return v.alone(w, each, x)
+		}
+		return v.together(w, all, x)
+	}
 	y, ended := make([]float32, v.n*v.k*pixels), make([]int, v.n*v.k*pixels)
 	epi := convEpilogue[float32]{bias: make([]float32, v.k), floor: float32(math.Inf(-1)), finish: func(sums []byte, channel, at, m, n int) {
 		for i := range m {
@@ -98,9 +104,7 @@ func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pair
 		}
 	}}
 	tm.run(func(w *worker) {
-		v.ofX(w, inPairs, x)
-		w.barrier()
-		plan.run(w.id, scratch, as[float32](inPairs), packed, nil, pixels, epi)
+		plan.run(w.id, scratch, as[float32](inPairs(w)), packed, nil, pixels, epi)
 	})
 	for at, got := range y {
 		n, k, pixel := at/pixels/v.k, at/pixels%v.k, at%pixels

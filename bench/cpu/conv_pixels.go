@@ -127,6 +127,8 @@ func (m *pixelMajor[T]) newScratch(mem []byte) (*convScratch[T], error) {
 	return s, nil
 }
 
+func (m *pixelMajor[T]) pixelParts() int { return m.grid.rows }
+
 func (m *pixelMajor[T]) name() string {
 	return fmt.Sprintf("implicit_gemm_transposed_%dx%d", m.mr, m.nr)
 }

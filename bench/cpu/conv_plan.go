@@ -18,6 +18,8 @@ type convPlan[T float] interface {
 	// an image. All workers call it with the same arguments but their id. Each writes its
 	// own part of Y, so there is no barrier inside; one must follow.
 	run(id int, s *convScratch[T], x, weights, y []T, ld int, epi convEpilogue[T])
+	// pixelParts is in how many parts the workers share the pixels. Those who have the same one share its filters.
+	pixelParts() int
 	// name is that of the kernel, and layout that of the packed weights.
 	name() string
 	layout() string
