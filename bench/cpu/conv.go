@@ -145,11 +145,10 @@ func planConv[T float](u convUnit[T], b blocking, l2, threads int, s convShape) 
 }
 
 func (v *conv[T]) scratchBytes() int64 {
-	each := v.shifts.planesLen() + v.sumsLen()
-	return v.gemm.scratchBytes() + int64(v.gemm.threads()*each)*int64(unsafe.Sizeof(T(0)))
+	return v.gemm.scratchBytes() + int64(v.gemm.threads())*lengthBytes[T](v.sumsLen(), v.shifts.planesLen())
 }
 
-// sumsLen is the number of sums that a worker keeps apart, in whole cache lines.
+// sumsLen is the number of sums that a worker keeps apart.
 func (v *conv[T]) sumsLen() int { return v.sums * v.gemm.m * v.gemm.nr }
 
 // newScratch cuts mem, aligned to 64 bytes, into buffers.
@@ -159,17 +158,9 @@ func (v *conv[T]) newScratch(mem []byte) (*convScratch[T], error) {
 		return nil, err
 	}
 	s := &convScratch[T]{gemmScratch: g}
-	rest := as[T](mem[v.gemm.scratchBytes():])
-	cut := func(n int) []T {
-		part := rest[:n:n]
-		rest = rest[n:]
-		return part
-	}
+	rest := cutter[T]{as[T](mem[v.gemm.scratchBytes():])}
 	for range v.gemm.threads() {
-		s.sums = append(s.sums, cut(v.sumsLen()))
-	}
-	for range v.gemm.threads() {
-		s.planes = append(s.planes, cut(v.shifts.planesLen()))
+		s.sums, s.planes = append(s.sums, rest.cut(v.sumsLen())), append(s.planes, rest.cut(v.shifts.planesLen()))
 		s.masks = append(s.masks, make([]int, v.gemm.kc))
 	}
 	return s, nil

@@ -84,7 +84,8 @@ func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pair
 	if err != nil {
 		return err
 	}
-	all, each := guarded(int(v.bytes())), guarded(len(tm.workers)*int(lineBytes(v.bytes())))
+	one := int(lengthBytes[float32](v.ofXLen()))
+	all, each := guarded(one), guarded(len(tm.workers)*one)
 	inPairs := func(w *worker) []byte {
 		if plan.pixelParts() == 1 {
 			return v.alone(w, each, x)
