@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -38,7 +37,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
 	if u.pairs {
-		fma = func(ops ...operand.Op) { simd.Emit(c, "VDPBF16PS", ops...) }
+		fma = func(ops ...Op) { simd.Emit(c, "VDPBF16PS", ops...) }
 	}
 	add := pick(u.target, c.VADDPS, c.VADDPD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
