@@ -20,10 +20,11 @@ func (c *Calibrator) Bench(ctx context.Context, pattern Pattern, implementations
 }
 
 func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType][]string) []step {
-	var steps []step
+	var steps, again []step
 	c.levels = c.claimed()
 	if len(c.workingSets(pattern)) > 0 { // else there is nothing to hold against ceilings
 		steps = c.peakSteps([]Place{c.all()}, false)
+		again = slices.Clone(steps) // behind all else, so that one slow moment of the host decides nothing
 		if c.needsCurve(pattern) {
 			steps = append(steps, c.curveStep(c.one()))
 		}
@@ -50,7 +51,7 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 			}
 		}
 	}
-	return steps
+	return append(steps, again...)
 }
 
 // benchPair compares a pair on the whole device.

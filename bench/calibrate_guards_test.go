@@ -398,13 +398,19 @@ func TestBench(t *testing.T) {
 			f.kernels = append(f.kernels, KernelInfo{"stream_" + s.Name, schema.FP64, "fake"})
 		}
 		curve := false
-		c.Options.Observe = func(p Progress) { curve = curve || p.Label == c.curveStep(c.one()).label }
+		peaks := 0
+		c.Options.Observe = func(p Progress) {
+			curve = curve || p.Label == c.curveStep(c.one()).label
+			if strings.HasPrefix(p.Label, "peak_fma") {
+				peaks++
+			}
+		}
 		dev, _, err := c.Bench(context.Background(), softmax, map[schema.DType][]string{schema.FP32: {"a", "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(dev.OperationProfiles) != 2 || curve != k.curve {
-			t.Fatalf("%d rows: %d entries, curve %t", k.rows, len(dev.OperationProfiles), curve)
+		if len(dev.OperationProfiles) != 2 || curve != k.curve || peaks != 2 {
+			t.Fatalf("%d rows: %d entries, curve %t, %d peaks", k.rows, len(dev.OperationProfiles), curve, peaks)
 		}
 		for i, unit := range []string{"a", "b"} {
 			e := dev.OperationProfiles[i]
