@@ -15431,6 +15431,8 @@ columns:
 	MOVQ m+40(FP), R11
 
 square:
+	TESTQ      DX, DX
+	JE         fetched
 	PREFETCHT1 (DX)(R8*1)
 	PREFETCHT1 64(DX)(R8*1)
 	ADDQ       $+128, R8
@@ -15440,43 +15442,42 @@ square:
 	ADDQ       SI, DX
 
 fetched:
-	VMOVUPD    (R10), Y0
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Y1
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Y2
-	ADDQ       SI, R10
-	VMOVUPD    (R10), Y3
-	ADDQ       SI, R10
-	VUNPCKLPD  Y1, Y0, Y4
-	VUNPCKHPD  Y1, Y0, Y0
-	VUNPCKLPD  Y3, Y2, Y1
-	VUNPCKHPD  Y3, Y2, Y2
-	VPERM2F128 $0x20, Y1, Y4, Y3
-	VPERM2F128 $0x31, Y1, Y4, Y1
-	VPERM2F128 $0x20, Y2, Y0, Y4
-	VPERM2F128 $0x31, Y2, Y0, Y0
-	TESTQ      DI, DI
-	JNE        nt
-	MOVQ       R9, R12
-	VMOVUPD    Y3, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Y4, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Y1, (R12)
-	ADDQ       BX, R12
-	VMOVUPD    Y0, (R12)
-	JMP        stored
+	VBROADCASTF128 (R10), Y0
+	VINSERTF128    $0x01, (R10)(SI*2), Y0, Y0
+	VBROADCASTF128 16(R10), Y1
+	VINSERTF128    $0x01, 16(R10)(SI*2), Y1, Y1
+	ADDQ           SI, R10
+	VBROADCASTF128 (R10), Y2
+	VINSERTF128    $0x01, (R10)(SI*2), Y2, Y2
+	VBROADCASTF128 16(R10), Y3
+	VINSERTF128    $0x01, 16(R10)(SI*2), Y3, Y3
+	ADDQ           SI, R10
+	LEAQ           (R10)(SI*2), R10
+	VUNPCKLPD      Y2, Y0, Y4
+	VUNPCKHPD      Y2, Y0, Y0
+	VUNPCKLPD      Y3, Y1, Y2
+	VUNPCKHPD      Y3, Y1, Y1
+	TESTQ          DI, DI
+	JNE            nt
+	MOVQ           R9, R12
+	VMOVUPD        Y4, (R12)
+	ADDQ           BX, R12
+	VMOVUPD        Y0, (R12)
+	ADDQ           BX, R12
+	VMOVUPD        Y2, (R12)
+	ADDQ           BX, R12
+	VMOVUPD        Y1, (R12)
+	JMP            stored
 
 nt:
 	MOVQ     R9, R12
-	VMOVNTPD Y3, (R12)
-	ADDQ     BX, R12
 	VMOVNTPD Y4, (R12)
 	ADDQ     BX, R12
-	VMOVNTPD Y1, (R12)
-	ADDQ     BX, R12
 	VMOVNTPD Y0, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y2, (R12)
+	ADDQ     BX, R12
+	VMOVNTPD Y1, (R12)
 
 stored:
 	ADDQ $+32, R9

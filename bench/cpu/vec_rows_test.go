@@ -286,11 +286,13 @@ func testTranspose[E inMemory](t *testing.T, isa ISA, transpose transposition[E]
 			if m*int(unsafe.Sizeof(src[0]))%64 != 0 {
 				nt = cached
 			}
-			clear(dst)
-			transpose(&dst[0], &src[0], &src[0], m, n, m, n, nt)
-			for i := range src {
-				if got := dst[i%n*m+i/n]; got != src[i] {
-					t.Fatalf("cpu: %s %T %dx%d%s: [%d,%d] = %v, want %v", isa, got, m, n, nt.suffix(), i%n, i/n, got, src[i])
+			for _, next := range []*E{nil, &src[0]} {
+				clear(dst)
+				transpose(&dst[0], &src[0], next, m, n, m, n, nt)
+				for i := range src {
+					if got := dst[i%n*m+i/n]; got != src[i] {
+						t.Fatalf("cpu: %s %T %dx%d%s: [%d,%d] = %v, want %v", isa, got, m, n, nt.suffix(), i%n, i/n, got, src[i])
+					}
 				}
 			}
 		}

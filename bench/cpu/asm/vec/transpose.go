@@ -15,7 +15,7 @@ const transposeFetch = 1024
 //
 // A square has a line of each of its rows, which lie too far apart for the hardware to look
 // ahead. So with each square as many lines of the block at next are fetched, in the order in
-// which memory has them.
+// which memory has them; of what is in L2 already next is nil.
 func (g *gen) transpose() {
 	g.transposition("Transpose", "T", g.size)
 	if g.size == 4 {
@@ -42,6 +42,8 @@ func (g *gen) transposition(name, element string, bytes int) {
 	g.MOVQ(src, from)
 	g.Load(g.Param("m"), left)
 	g.Label("square")
+	g.TESTQ(next, next)
+	g.JE(operand.LabelRef("fetched"))
 	for line := 0; line < lanes*g.isa.Bytes; line += 64 {
 		g.fetchFar(operand.Mem{Base: next, Index: fetched, Scale: 1, Disp: line})
 	}
@@ -71,7 +73,8 @@ func (g *gen) transposition(name, element string, bytes int) {
 func (g *gen) square(bytes int, to, from, below, ldd, lds, nt reg.GPVirtual) {
 	lanes := g.isa.Bytes / bytes
 	if bytes == g.size {
-		g.storeRows("", g.transposed(g.rowsOf(from, below, lds, lanes)), to, ldd, nt, lanes)
+		left, right := g.halvesOfRows(from, below, lds, lanes)
+		g.storeRows("", append(g.columnsOfHalves(left), g.columnsOfHalves(right)...), to, ldd, nt, lanes)
 		return
 	}
 	for _, half := range []string{"L", "H"} {
@@ -81,20 +84,37 @@ func (g *gen) square(bytes int, to, from, below, ldd, lds, nt reg.GPVirtual) {
 		if half == "H" {
 			g.LEAQ(operand.Mem{Base: to, Index: ldd, Scale: halfRun}, first)
 		}
-		g.storeRows(half, g.transposed(pairs), first, ldd, nt, halfRun)
+		g.storeRows(half, g.columnsOf(pairs), first, ldd, nt, halfRun)
 	}
 }
 
-// rowsOf loads so many rows.
-func (g *gen) rowsOf(from, below, lds reg.GPVirtual, count int) []reg.VecVirtual {
-	rows := make([]reg.VecVirtual, count)
-	g.MOVQ(from, below)
-	for i := range rows {
-		rows[i] = g.vector()
-		g.op("VMOVU", operand.Mem{Base: below}, rows[i])
-		g.ADDQ(lds, below)
+// part is the number of elements of 16 bytes, which is what most instructions that change places keep to.
+func (g *gen) part() int { return 16 / g.size }
+
+// halvesOfRows loads the left and the right halves of so many rows, two to a vector: that of a row, and that of the row
+// `part` rows below. Loads put them there, which else takes one in four of the instructions that change places.
+func (g *gen) halvesOfRows(from, below, lds reg.GPVirtual, count int) (left, right []reg.VecVirtual) {
+	load := func(disp int) reg.VecVirtual {
+		v, first := g.vector(), operand.Mem{Base: below, Disp: disp}
+		second := operand.Mem{Base: below, Index: lds, Scale: uint8(g.part()), Disp: disp}
+		if g.wide() {
+			g.VBROADCASTF64X4(first, v) // to both halves: to avo, a load to one leaves what the other had before
+			g.VINSERTF64X4(operand.U8(1), second, v, v)
+		} else {
+			g.VBROADCASTF128(first, v)
+			g.VINSERTF128(operand.U8(1), second, v, v)
+		}
+		return v
 	}
-	return rows
+	g.MOVQ(from, below)
+	for i := 0; i < count; i += 2 * g.part() {
+		for range g.part() {
+			left, right = append(left, load(0)), append(right, load(g.isa.Bytes/2))
+			g.ADDQ(lds, below)
+		}
+		g.LEAQ(operand.Mem{Base: below, Index: lds, Scale: uint8(g.part())}, below)
+	}
+	return left, right
 }
 
 // halfRun is the number of columns of halves that one instruction takes together, of 16 bytes of two rows.
@@ -137,11 +157,9 @@ func (g *gen) storeRows(name string, rows []reg.VecVirtual, first, ldd, nt reg.G
 	g.Label(name + "stored")
 }
 
-// transposed are the columns of a square. First those of 16 bytes by 4 or 2 rows, in each
-// part of 16 bytes of the vectors; then the parts change places as elements of a square
-// of 2 or 4 parts.
-func (g *gen) transposed(v []reg.VecVirtual) []reg.VecVirtual {
-	each := 16 / g.size // elements of a part, rows of a small square
+// columnsOfParts transposes, in each part of 16 bytes of the vectors, squares of as many rows: vector i+k has column k of
+// those of the rows from i on.
+func (g *gen) columnsOfParts(v []reg.VecVirtual) []reg.VecVirtual {
 	pair := func(mnemonic string, a, b reg.VecVirtual) (low, high reg.VecVirtual) {
 		low, high = g.vector(), g.vector()
 		g.emit("VUNPCKL"+mnemonic, b, a, low)
@@ -149,7 +167,7 @@ func (g *gen) transposed(v []reg.VecVirtual) []reg.VecVirtual {
 		return low, high
 	}
 	small := make([]reg.VecVirtual, len(v))
-	for i := 0; i < len(v); i += each {
+	for i := 0; i < len(v); i += g.part() {
 		if g.size == 8 {
 			small[i], small[i+1] = pair("PD", v[i], v[i+1])
 			continue
@@ -159,7 +177,36 @@ func (g *gen) transposed(v []reg.VecVirtual) []reg.VecVirtual {
 		small[i], small[i+1] = pair("PD", a, c)
 		small[i+2], small[i+3] = pair("PD", b, d)
 	}
-	// small[i+k] has column p*each + k of the rows i... in part p.
+	return small
+}
+
+// even and odd are parts 0 and 2, and 1 and 3, of a vector of AVX-512 and then of another.
+func (g *gen) even(a, b reg.VecVirtual) reg.VecVirtual { return g.pickParts(0b10_00_10_00, a, b) }
+func (g *gen) odd(a, b reg.VecVirtual) reg.VecVirtual  { return g.pickParts(0b11_01_11_01, a, b) }
+
+func (g *gen) pickParts(parts int, a, b reg.VecVirtual) reg.VecVirtual {
+	x := g.vector()
+	g.VSHUFF64X2(operand.U8(parts), b, a, x)
+	return x
+}
+
+// columnsOfHalves are the columns of the left or the right halves of the rows of a square.
+func (g *gen) columnsOfHalves(v []reg.VecVirtual) []reg.VecVirtual {
+	small := g.columnsOfParts(v)
+	if !g.wide() {
+		return small
+	}
+	out := make([]reg.VecVirtual, len(v))
+	for k := range g.part() {
+		a, b := small[k], small[g.part()+k]
+		out[k], out[g.part()+k] = g.even(a, b), g.odd(a, b)
+	}
+	return out
+}
+
+// columnsOf are the columns of a square of whole rows.
+func (g *gen) columnsOf(v []reg.VecVirtual) []reg.VecVirtual {
+	small, each := g.columnsOfParts(v), g.part()
 	out := make([]reg.VecVirtual, len(v))
 	for k := range each {
 		if !g.wide() {
@@ -170,17 +217,10 @@ func (g *gen) transposed(v []reg.VecVirtual) []reg.VecVirtual {
 			out[k], out[each+k] = low, high
 			continue
 		}
-		// Parts 0 and 2, or 1 and 3, of two vectors; and again.
-		pick := func(parts int, a, b reg.VecVirtual) reg.VecVirtual {
-			x := g.vector()
-			g.VSHUFF64X2(operand.U8(parts), b, a, x)
-			return x
-		}
-		const even, odd = 0b10_00_10_00, 0b11_01_11_01
-		e0, e1 := pick(even, small[k], small[each+k]), pick(even, small[2*each+k], small[3*each+k])
-		o0, o1 := pick(odd, small[k], small[each+k]), pick(odd, small[2*each+k], small[3*each+k])
-		out[k], out[2*each+k] = pick(even, e0, e1), pick(odd, e0, e1)
-		out[each+k], out[3*each+k] = pick(even, o0, o1), pick(odd, o0, o1)
+		e0, e1 := g.even(small[k], small[each+k]), g.even(small[2*each+k], small[3*each+k])
+		o0, o1 := g.odd(small[k], small[each+k]), g.odd(small[2*each+k], small[3*each+k])
+		out[k], out[2*each+k] = g.even(e0, e1), g.odd(e0, e1)
+		out[each+k], out[3*each+k] = g.even(o0, o1), g.odd(o0, o1)
 	}
 	return out
 }
