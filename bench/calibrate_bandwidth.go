@@ -261,17 +261,14 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 
 // disturbedLevel is the disturbance of what measureLevel measured.
 func (c *Calibrator) disturbedLevel(level schema.Level, p Place) disturbance {
-	has := func(codes ...schema.Code) bool {
+	still := func() bool {
 		arrays, _, err := c.levelArrays(level, p)
 		return err == nil && slices.ContainsFunc(Streams, func(s Stream) bool {
 			at := c.bandwidthAt(level, s.Name, p.Threads, s.WorkingSet(arrays))
-			return at >= 0 && hasAny(c.Device.Bandwidth[at].Warnings, codes...)
+			return at >= 0 && hasAny(c.Device.Bandwidth[at].Warnings, disturbances...)
 		})
 	}
-	return disturbance{
-		still:  func() bool { return has(disturbances...) },
-		urgent: has(schema.WorkersApart),
-	}
+	return disturbance{still, true}
 }
 
 // bandwidthEntry is the rates of a kernel on a working set.

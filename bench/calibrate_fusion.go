@@ -13,8 +13,9 @@ import (
 // fusionSteps plans every pattern in each dtype on each shape of the mode: the first way of each in the main type, in
 // which the first shape of every pattern comes before its other shapes; then in other types; and the other ways, one
 // after the other. Of a device that computes in many types a default run has no time for all: what is no typical shape
-// comes last, except in the main type. A full run has all ways of the typical shapes before others, and of a user's own,
-// and leaves for later the others, of which there are so many that a slow machine has no time for them.
+// comes last, except in the main type, and so do networks, each of which takes as long as a dozen pairs. A full run has
+// all ways of the typical shapes before others, and of a user's own, and leaves for later the others, of which there are so
+// many that a slow machine has no time for them.
 func (c *Calibrator) fusionSteps() (main, typed, others []step) {
 	var byRank [3][]step
 	var byWay [4][]step // those that are left for later
@@ -29,7 +30,8 @@ func (c *Calibrator) fusionSteps() (main, typed, others []step) {
 				if d != c.mainDType() {
 					rank = 2
 				}
-				later := i >= typicalShapes[c.Options.Mode] && (full && !pattern.Own || c.Options.Mode == schema.Default && d != c.mainDType())
+				typical := i < typicalShapes[c.Options.Mode]
+				later := full && !pattern.Own && !typical || c.Options.Mode == schema.Default && d != c.mainDType() && (pattern.Network() || !typical)
 				for n, way := range c.ways(pattern, i, d) {
 					label := pairLabel(pattern.Name, d, s.String(), way)
 					pair := c.pairStep(label, pattern, s, d, way.place, 0, func(ctx context.Context, scale float64) error {

@@ -367,12 +367,12 @@ func TestMismatchOfRepetition(t *testing.T) {
 	s := step{label: "what", cost: 1, run: func(context.Context, float64) error { return errors.Join(ErrUnsupported, ErrMismatch) }}
 	again := disturbedStep{s, disturbance{still: func() bool { return true }}}
 	c.deadline = f.now.Add(time.Hour)
-	if left := c.measureAgain(context.Background(), []disturbedStep{again}, 0, c.deadline); len(left) != 0 {
+	if left, _ := c.measureAgain(context.Background(), []disturbedStep{again}, 0, c.deadline, 1); len(left) != 0 {
 		t.Errorf("%d are left", len(left))
 	}
 	s.run = func(context.Context, float64) error { return ErrBudget }
 	again.step = s
-	c.measureAgain(context.Background(), []disturbedStep{again}, 0, c.deadline)
+	c.measureAgain(context.Background(), []disturbedStep{again}, 0, c.deadline, 1)
 	last := c.Device.Unavailable[len(c.Device.Unavailable)-1]
 	if got := told(c); !slices.Equal(got, []string{"mismatch "}) || last.What != "what, again" {
 		t.Errorf("%v, %+v", got, last)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (s step) attempt(ctx context.Context, scale float64) (err error) {
 
 // minScale is the share of the planned time below which no step is cut: when the
 // budget runs short, the first steps are measured and the last ones skipped.
-const minScale = 0.2
+const minScale = 0.1
 
 // longShare of the budget is what a step may take in its turn. A longer one waits until all
 // others had theirs: if the budget runs short, it is what is left out.
@@ -131,8 +132,11 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 		}
 		if s.extra && !repeated {
 			repeated = true
-			most := time.Duration(repeatShare * float64(c.Options.Budget))
-			again = c.measureAgain(ctx, again, all-len(steps), c.Runner.Now().Add(most))
+			now := c.Runner.Now()
+			until := now.Add(time.Duration(repeatShare * float64(c.Options.Budget)))
+			urgent := urgentFirst(again)
+			still, _ := c.measureAgain(ctx, again[:urgent], all-len(steps), until, c.scaleOf(steps, c.deadline.Sub(now)))
+			again = append(still, again[urgent:]...)
 			continue
 		}
 		left := c.deadline.Sub(c.Runner.Now())
@@ -160,7 +164,11 @@ func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []sc
 		// What never ends to disturb does not more than double the time of the run.
 		left := c.deadline.Sub(c.Runner.Now())
 		spent := c.Options.Budget - left
-		c.measureAgain(ctx, again, all, c.deadline.Add(min(spent-left, 0)))
+		until := c.deadline.Add(min(spent-left, 0))
+		urgentFirst(again)
+		for ran := true; ran; {
+			again, ran = c.measureAgain(ctx, again, all, until, 1)
+		}
 	}
 	if ctx.Err() != nil {
 		c.interrupt(steps)
@@ -181,6 +189,11 @@ func (c *Calibrator) scaleOf(steps []step, left time.Duration) float64 {
 			planned, least = planned+s.cost, least+s.least
 		}
 	}
+	return scale(planned, least, left)
+}
+
+// scale is what the time that is left allows to steps of such a cost together.
+func scale(planned, least, left time.Duration) float64 {
 	return min(1, max(minScale, float64(left-least)/float64(max(planned-least, 1))))
 }
 
@@ -239,7 +252,7 @@ func name(steps []step) {
 }
 
 // disturbance of something that was measured: whether it still is, as repetitions may not have
-// been, and whether that is urgent: a verdict waits for it, or a worker had been moved away, which is another machine.
+// been, and whether that is urgent: a verdict waits for it, or others are held against it.
 type disturbance struct {
 	still  func() bool
 	urgent bool
@@ -260,49 +273,63 @@ func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedS
 	return again
 }
 
-// repeatShare of the budget is what repetitions may take before the extra steps, which take what is left.
-const repeatShare = 0.2
-
-// measureAgain repeats what the host disturbed, in turn, until it is time: a disturbance of seconds is over by then.
-// What is urgent comes first. A repetition for which there is no time or memory changes nothing, any other that fails is
-// recorded. It returns what is still disturbed.
-func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int, until time.Time) []disturbedStep {
+// urgentFirst sorts what the host disturbed, the cheapest ones first, and counts the urgent ones.
+func urgentFirst(again []disturbedStep) (urgent int) {
 	turn := func(s disturbedStep) int {
 		if s.urgent {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(again, func(a, b disturbedStep) int { return turn(a) - turn(b) })
+	slices.SortStableFunc(again, func(a, b disturbedStep) int {
+		return cmp.Or(turn(a)-turn(b), cmp.Compare(a.least, b.least))
+	})
+	for _, s := range again {
+		urgent += 1 - turn(s)
+	}
+	return urgent
+}
+
+// repeatShare of the budget is what repetitions may take before the extra steps: each of the urgent ones has a turn. All
+// others take what the extra steps leave.
+const repeatShare = 0.1
+
+// measureAgain repeats what the host disturbed, each once until it is time, at no more than a scale: a disturbance of
+// seconds is over by then. A repetition for which there is no time or memory changes nothing, any other that fails is
+// recorded. It returns what is still disturbed, and whether anything ran.
+func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int, until time.Time, most float64) (still []disturbedStep, ran bool) {
 	deadline := c.deadline
 	defer func() { c.deadline = deadline }()
 	if until.Before(deadline) {
 		c.deadline = until
 	}
-	var late []disturbedStep
 	for len(again) > 0 && ctx.Err() == nil {
 		s := again[0]
-		again = again[1:]
 		left := c.deadline.Sub(c.Runner.Now())
-		scale := min(1, float64(left-s.least)/float64(max(s.cost-s.least, 1)))
+		planned, least := time.Duration(0), time.Duration(0)
+		for _, s := range again {
+			planned, least = planned+s.cost, least+s.least
+		}
+		again = again[1:]
 		if !s.still() {
 			continue
 		}
-		if scale < minScale {
-			late = append(late, s)
+		if left < s.least+time.Duration(minScale*float64(s.cost-s.least)) {
+			still = append(still, s)
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
-		err := s.attempt(ctx, scale)
+		ran = true
+		err := s.attempt(ctx, min(most, scale(planned, least, left)))
 		if ctx.Err() == nil && (errors.Is(err, ErrMismatch) || !hasError(err, ErrBudget, ErrMemory, ErrUnsupported)) {
 			c.record(s.label+", again", err)
 		}
 		if errors.Is(err, ErrLost) {
-			return nil
+			return nil, false
 		}
-		again = c.appendDisturbed(again, s.step)
+		still = c.appendDisturbed(still, s.step)
 	}
-	return append(late, again...)
+	return append(still, again...), ran
 }
 
 // hasError tells whether an error is, or joins, one of some.

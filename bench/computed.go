@@ -55,10 +55,7 @@ func (c *Calibrator) pool(m computed) {
 
 // disturbedComputed is the disturbance of entry i of what was pooled, wherever that lies by then.
 func (c *Calibrator) disturbedComputed(i int) disturbance {
-	return disturbance{
-		still:  func() bool { return c.computed[i].disturbed() },
-		urgent: hasAny(c.computed[i].Warnings, schema.WorkersApart),
-	}
+	return disturbance{still: func() bool { return c.computed[i].disturbed() }}
 }
 
 // refutes says that a disturbed measurement shows a rate to be possible below which an "undisturbed" one was disturbed

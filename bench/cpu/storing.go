@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"hwcal/bench"
@@ -80,10 +81,12 @@ func triedOnce(ws *workspace, key triedKey, all []*kernel, then ...func(w *worke
 }
 
 // storeTries is how often each way is tried in each of some turns, of which the last try counts: at
-// first the caches hold what the other way left.
+// first the caches hold what the other way left. Of what takes longTry a second try has gone through the caches once, and
+// many would take longer than what is measured then.
 const (
-	storeTries = 5
-	storeTurns = 4
+	storeTries, storeTurns = 5, 4
+	longTries, longTurns   = 2, 3
+	longTry                = 4 * time.Millisecond
 )
 
 // readBack reads a result, as the operation behind it does.
@@ -100,18 +103,23 @@ func readBack(ws *workspace, t *bench.Tensor) func(w *worker) {
 
 // fastestOf is the index of the kernel with the best time, each with what follows it.
 func fastestOf(t *team, all []*kernel, then ...func(w *worker)) int {
+	try := func(k *kernel) sample {
+		return sample{n: 1, bodies: append([]func(*worker){k.body}, then...)}
+	}
+	each, turns := storeTries, storeTurns
+	if t.sample(slices.Repeat([]sample{try(all[0])}, 2))[1] >= longTry { // the first one touches new pages
+		each, turns = longTries, longTurns
+	}
 	var tries []sample
-	for range storeTurns {
+	for range turns {
 		for _, k := range all {
-			for range storeTries {
-				tries = append(tries, sample{n: 1, bodies: append([]func(*worker){k.body}, then...)})
-			}
+			tries = append(tries, slices.Repeat([]sample{try(k)}, each)...)
 		}
 	}
 	best, least := 0, time.Duration(math.MaxInt64)
 	for i, took := range t.sample(tries) {
-		if (i+1)%storeTries == 0 && took < least {
-			best, least = i/storeTries%len(all), took
+		if (i+1)%each == 0 && took < least {
+			best, least = i/each%len(all), took
 		}
 	}
 	return best
