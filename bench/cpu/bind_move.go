@@ -155,7 +155,8 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 }
 
 // inSquares cuts a matrix into blocks, one row of them after the other, and transposes the squares of each, while the
-// block that follows is fetched, unless all are in L2. Squares that reach beyond the matrix are transposed in a room of their own.
+// block that follows is fetched, unless all are in L2. Squares that reach beyond the matrix are transposed in a room of
+// their own.
 func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square int, transpose transposition[E]) (*kernel, error) {
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
 	size := int(unsafe.Sizeof(src[0]))
@@ -171,9 +172,24 @@ func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square in
 		for r := range rows {
 			copy(in[r*square:][:cols], src[(i+r)*n+j:])
 		}
-		transpose(&out[0], &in[0], &in[0], square, square, square, square, cached)
+		transpose(&out[0], &in[0], nil, square, square, square, square, cached)
 		for s := range cols {
 			copy(dst[(j+s)*m+i:][:rows], out[s*square:])
+		}
+	}
+	block := func(w *worker, i, j, height, width int, next *E, nt nontemporal) {
+		wholeRows, wholeCols := height/square*square, width/square*square
+		if wholeRows > 0 && wholeCols > 0 {
+			transpose(&dst[j*m+i], &src[i*n+j], next, m, n, wholeRows, wholeCols, nt)
+		}
+		for y := 0; y < height; y += square {
+			first := 0
+			if y < wholeRows {
+				first = wholeCols
+			}
+			for x := first; x < width; x += square {
+				edge(w, i+y, j+x)
+			}
 		}
 	}
 	near := !ws.beyondL2(2 * m * n * size)
@@ -184,28 +200,15 @@ func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square in
 			r, c := rows[w.id], cols[w.id]
 			for i := r.lo; i < r.hi; i += high {
 				for j := c.lo; j < c.hi; j += wide {
-					height, width := min(high, r.hi-i), min(wide, c.hi-j)
-					wholeRows, wholeCols := height/square*square, width/square*square
-					if wholeRows > 0 && wholeCols > 0 {
-						var next *E // the block that follows
-						switch {
-						case near:
-						case j+wide < c.hi:
-							next = &src[i*n+j+wide]
-						case i+high < r.hi:
-							next = &src[(i+high)*n+c.lo]
-						}
-						transpose(&dst[j*m+i], &src[i*n+j], next, m, n, wholeRows, wholeCols, nt)
+					var next *E // the block that follows, if it is not in L2
+					switch {
+					case near:
+					case j+wide < c.hi:
+						next = &src[i*n+j+wide]
+					case i+high < r.hi:
+						next = &src[(i+high)*n+c.lo]
 					}
-					for y := 0; y < height; y += square {
-						first := 0
-						if y < wholeRows {
-							first = wholeCols
-						}
-						for x := first; x < width; x += square {
-							edge(w, i+y, j+x)
-						}
-					}
+					block(w, i, j, min(high, r.hi-i), min(wide, c.hi-j), next, nt)
 				}
 			}
 		}
