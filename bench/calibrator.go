@@ -84,7 +84,7 @@ func (s step) attempt(ctx context.Context, scale float64) (err error) {
 
 // minScale is the share of the planned time below which no step is cut: when the
 // budget runs short, the first steps are measured and the last ones skipped.
-const minScale = 0.1
+const minScale = 0.15
 
 // longShare of the budget is what a step may take in its turn. A longer one waits until all
 // others had theirs: if the budget runs short, it is what is left out.

@@ -160,7 +160,8 @@ func TestEffectShape(t *testing.T) {
 		want  int64   // of all three dimensions
 	}{
 		{schema.Quick, schema.BF16, 989_400, 2048},
-		{schema.Full, schema.FP32, 8_100, 2048},
+		{schema.Full, schema.FP32, 12_000, 2048},
+		{schema.Full, schema.FP32, 8_100, 1024},
 		{schema.Default, schema.FP32, 8_100, 1024},
 		{schema.Quick, schema.FP32, 8_100, 1024},
 		{schema.Quick, schema.FP64, 1_300, 512},

@@ -59,7 +59,7 @@ func SettingsOf(mode schema.Mode) Settings {
 		s.CaseBudget = 2 * time.Second
 		s.CaseLimit = 10 * time.Second
 		s.Patience = 90 * time.Second
-		s.PairBudget = 4 * time.Second
+		s.PairBudget = 3 * time.Second
 	}
 	return s
 }
