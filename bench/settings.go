@@ -57,7 +57,7 @@ func SettingsOf(mode schema.Mode) Settings {
 	case schema.Full:
 		s.WarmUp = 100 * time.Millisecond
 		s.CaseBudget = 2 * time.Second
-		s.CaseLimit = 10 * time.Second
+		s.CaseLimit = 5 * time.Second
 		s.Patience = 90 * time.Second
 		s.PairBudget = 3 * time.Second
 	}
