@@ -136,9 +136,14 @@ func transposeRows(m, n, size, square int, nt nontemporal) int {
 
 // transposeParts are the workers' parts of a matrix: of its columns, which become rows. In parts of one row of the result
 // looking ahead takes lines from the worker that writes the next part: two threads of a Zen 4 ran 96x640 of fp32 in L2 at .65
-// of the bandwidth of copy so. Where there are fewer squares than workers, rows are divided as well.
-func transposeParts(threads, m, n, high, square int) (rows, cols []span) {
+// of the bandwidth of copy so. Long parts gain nothing by that, and memory has more of what it reads in order: there, and for
+// what is left where there are fewer squares than workers, the rows of the matrix are divided.
+func transposeParts(threads, m, n, size, high, square int) (rows, cols []span) {
+	const longPart = 16 << 10 // bytes
 	across := threads
+	if m*size/threads >= longPart {
+		across = 1
+	}
 	for threads%across != 0 || across > ceilDiv(n, square) {
 		across--
 	}
@@ -195,7 +200,7 @@ func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square in
 	near := !ws.beyondL2(2 * m * n * size)
 	body := func(nt nontemporal) func(w *worker) {
 		high := transposeRows(m, n, size, square, nt)
-		rows, cols := transposeParts(len(ws.workers), m, n, high, square)
+		rows, cols := transposeParts(len(ws.workers), m, n, size, high, square)
 		return func(w *worker) {
 			r, c := rows[w.id], cols[w.id]
 			for i := r.lo; i < r.hi; i += high {

@@ -381,10 +381,10 @@ func checkNorm[T float](t *testing.T, name string, m, n int, dst, weights, beta 
 // The parts of the workers cover a matrix, and no place twice.
 func TestTransposeParts(t *testing.T) {
 	for threads := 1; threads <= 12; threads++ {
-		for _, size := range [][2]int{{1, 1}, {7, 40}, {100, 3}, {64, 64}, {130, 50}} {
+		for _, size := range [][2]int{{1, 1}, {7, 40}, {100, 3}, {64, 64}, {130, 50}, {40000, 20}} {
 			m, n := size[0], size[1]
 			times := make([]int, m*n)
-			rows, cols := transposeParts(threads, m, n, 32, 16)
+			rows, cols := transposeParts(threads, m, n, 4, 32, 16)
 			for id := range threads {
 				for i := rows[id].lo; i < rows[id].hi; i++ {
 					for j := cols[id].lo; j < cols[id].hi; j++ {
