@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"hwcal/schema"
@@ -249,92 +247,6 @@ func name(steps []step) {
 			steps[i].label += fmt.Sprintf(", repetition %d", times[s.label])
 		}
 	}
-}
-
-// disturbance of something that was measured: whether it still is, as repetitions may not have
-// been, and whether that is urgent: a verdict waits for it, or others are held against it.
-type disturbance struct {
-	still  func() bool
-	urgent bool
-}
-
-// disturbedStep measured what the host disturbed.
-type disturbedStep struct {
-	step
-	disturbance
-}
-
-// appendDisturbed adds the step if what it measured was disturbed.
-func (c *Calibrator) appendDisturbed(again []disturbedStep, s step) []disturbedStep {
-	for _, d := range c.disturbed {
-		again = append(again, disturbedStep{s, d})
-	}
-	c.disturbed = nil
-	return again
-}
-
-// urgentFirst sorts what the host disturbed, the cheapest ones first, and counts the urgent ones.
-func urgentFirst(again []disturbedStep) (urgent int) {
-	turn := func(s disturbedStep) int {
-		if s.urgent {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(again, func(a, b disturbedStep) int {
-		return cmp.Or(turn(a)-turn(b), cmp.Compare(a.least, b.least))
-	})
-	for _, s := range again {
-		urgent += 1 - turn(s)
-	}
-	return urgent
-}
-
-// repeatShare of the budget is what repetitions may take before the extra steps: each of the urgent ones has a turn. All
-// others take what the extra steps leave.
-const repeatShare = 0.1
-
-// measureAgain repeats what the host disturbed, each once until it is time, at no more than a scale: a disturbance of
-// seconds is over by then. A repetition for which there is no time or memory changes nothing, any other that fails is
-// recorded. It returns what is still disturbed, and whether anything ran.
-func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int, until time.Time, most float64) (still []disturbedStep, ran bool) {
-	deadline := c.deadline
-	defer func() { c.deadline = deadline }()
-	if until.Before(deadline) {
-		c.deadline = until
-	}
-	for len(again) > 0 && ctx.Err() == nil {
-		s := again[0]
-		left := c.deadline.Sub(c.Runner.Now())
-		planned, least := time.Duration(0), time.Duration(0)
-		for _, s := range again {
-			planned, least = planned+s.cost, least+s.least
-		}
-		again = again[1:]
-		if !s.still() {
-			continue
-		}
-		if left < s.least+time.Duration(minScale*float64(s.cost-s.least)) {
-			still = append(still, s)
-			continue
-		}
-		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
-		ran = true
-		err := s.attempt(ctx, min(most, scale(planned, least, left)))
-		if ctx.Err() == nil && (errors.Is(err, ErrMismatch) || !hasError(err, ErrBudget, ErrMemory, ErrUnsupported)) {
-			c.record(s.label+", again", err)
-		}
-		if errors.Is(err, ErrLost) {
-			return nil, false
-		}
-		still = c.appendDisturbed(still, s.step)
-	}
-	return append(still, again...), ran
-}
-
-// hasError tells whether an error is, or joins, one of some.
-func hasError(err error, some ...error) bool {
-	return slices.ContainsFunc(some, func(one error) bool { return errors.Is(err, one) })
 }
 
 // ErrBudget: the time for the calibration was spent before the step, or the step
