@@ -72,12 +72,15 @@ func (b *blocks) run(l layout, side int) Run {
 // groups are the ratios of each layout.
 func (b *blocks) groups() [][]ratio { return stat.InTurn(b.done, len(b.layouts)) }
 
-// judge decides by the ratios of each layout and time.
-func judge(groups [][]ratio) stat.Decision {
-	logs := make([][]float64, len(groups))
-	for i, g := range groups {
-		for _, r := range g {
-			logs[i] = append(logs[i], r.d)
+// judge decides by the ratios of each time and layout.
+func judge(times [][][]ratio) stat.Decision {
+	logs := make([][][]float64, len(times))
+	for i, layouts := range times {
+		logs[i] = make([][]float64, len(layouts))
+		for j, layout := range layouts {
+			for _, r := range layout {
+				logs[i][j] = append(logs[i][j], r.d)
+			}
 		}
 	}
 	return stat.Decide(logs)
@@ -86,8 +89,8 @@ func judge(groups [][]ratio) stat.Decision {
 // typical gives the times of the block whose ratio is the median, so that their
 // ratio is the speedup; of an even number of blocks, the geometric means of the
 // middle two.
-func typical(groups [][]ratio) (unfused, fused float64) {
-	all := slices.Concat(groups...)
+func typical(times [][][]ratio) (unfused, fused float64) {
+	all := slices.Concat(slices.Concat(times...)...)
 	slices.SortFunc(all, func(a, b ratio) int { return cmp.Compare(a.d, b.d) })
 	low, high := all[(len(all)-1)/2], all[len(all)/2]
 	return math.Sqrt(low.u * high.u), math.Sqrt(low.f * high.f)

@@ -22,7 +22,7 @@ type Comparison struct {
 	Warnings       []schema.Code
 	Notes          []string
 
-	groups [][]ratio // of each layout and time; nil of an earlier run
+	times [][][]ratio // of each time and layout; nil of an earlier run
 }
 
 // Compare measures a chain unfused against fused. Nothing is decided where the workers were apart.
@@ -113,8 +113,8 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 			}
 			// Running out of time between two looks takes the place of the next
 			// one, so that there are never more than four.
-			out.groups = b.groups()
-			out.Decision = judge(out.groups)
+			out.times = [][][]ratio{b.groups()}
+			out.Decision = judge(out.times)
 			if out.Verdict != schema.Inconclusive || spent || n >= maxBlocks {
 				return nil
 			}
@@ -123,7 +123,7 @@ func (r *Runner) decide(ctx context.Context, p Place, b *blocks, budget time.Dur
 	if err != nil {
 		return err
 	}
-	out.Unfused, out.Fused = typical(out.groups)
+	out.Unfused, out.Fused = typical(out.times)
 	out.ClockMHz, out.Warnings, out.Notes = g.clock, g.codes, g.notes
 	return nil
 }
@@ -150,10 +150,10 @@ func (c Comparison) join(o Comparison) Comparison {
 		return c
 	case !o.disturbed():
 		return o
-	case c.groups != nil && o.groups != nil:
-		c.groups = slices.Concat(c.groups, o.groups)
-		c.Decision = judge(c.groups)
-		c.Unfused, c.Fused = typical(c.groups)
+	case c.times != nil && o.times != nil:
+		c.times = slices.Concat(c.times, o.times)
+		c.Decision = judge(c.times)
+		c.Unfused, c.Fused = typical(c.times)
 		if c.apart() {
 			c.Verdict = schema.Inconclusive
 		}

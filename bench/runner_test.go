@@ -355,8 +355,8 @@ func TestJoin(t *testing.T) {
 			d := math.Log(speedup) + 0.005*float64(i%2*2-1)
 			rs = append(rs, ratio{d, math.Exp(d), 1})
 		}
-		c := Comparison{groups: [][]ratio{rs}, Warnings: []schema.Code{noisy}, Notes: []string{""}}
-		c.Decision = judge(c.groups)
+		c := Comparison{times: [][][]ratio{{rs}}, Warnings: []schema.Code{noisy}, Notes: []string{""}}
+		c.Decision = judge(c.times)
 		return c
 	}
 	for _, c := range []struct {

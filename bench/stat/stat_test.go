@@ -66,7 +66,7 @@ func TestLogRatio(t *testing.T) {
 	if got := math.Exp(LogRatio([]float64{30, 3, 4}, []float64{2, 20})); math.Abs(got-1.5) > 1e-12 {
 		t.Errorf("3 s against 2 s: %g times as fast", got)
 	}
-	got := Decide(InTurn([]float64{math.Log(2), math.Log(8), math.Log(4)}, 1))
+	got := Decide([][][]float64{InTurn([]float64{math.Log(2), math.Log(8), math.Log(4)}, 1)})
 	for at, f := range map[string][2]float64{"speedup": {got.Speedup, 4}, "low": {got.Low, 2}, "high": {got.High, 8}} {
 		if math.Abs(f[0]-f[1]) > 1e-12 {
 			t.Errorf("%s %g, want %g", at, f[0], f[1])
@@ -98,7 +98,7 @@ func TestDecide(t *testing.T) {
 		{"four bad blocks of twenty", append(constant(16, 1.10), 0, 0, 0, 0), schema.Fuse},
 		{"five bad blocks of twenty", append(constant(15, 1.10), 0, 0, 0, 0, 0), schema.Inconclusive},
 	} {
-		if got := Decide(InTurn(c.d, 1)); got.Verdict != c.want {
+		if got := Decide([][][]float64{InTurn(c.d, 1)}); got.Verdict != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}
 	}
@@ -129,8 +129,60 @@ func TestDecideLayouts(t *testing.T) {
 				d = append(d, 0)
 			}
 		}
-		if got := Decide(InTurn(d, c.layouts)); got.Verdict != c.want {
+		if got := Decide([][][]float64{InTurn(d, c.layouts)}); got.Verdict != c.want {
 			t.Errorf("%d of %d layouts, %d blocks: %+v, want %s", c.gain, c.layouts, c.blocks, got, c.want)
+		}
+	}
+}
+
+// timesOf has ten layouts, a block each, for each time.
+func timesOf(block func(time int) float64, n int) [][][]float64 {
+	times := make([][][]float64, n)
+	for i := range times {
+		for range 10 {
+			times[i] = append(times[i], []float64{block(i)})
+		}
+	}
+	return times
+}
+
+// What is so at some times is no verdict, in however many layouts.
+func TestDecideTimes(t *testing.T) {
+	for _, c := range []struct {
+		effects []float64
+		want    schema.Verdict
+	}{
+		{[]float64{0.05, 0.04}, schema.Fuse},
+		{[]float64{0, 0.03, 0.05}, schema.Inconclusive},
+		{[]float64{0, 0.03, 0.04, 0.08}, schema.Inconclusive},
+		{[]float64{-0.04, 0.03, 0.03, 0.04, 0.04, -0.03}, schema.Inconclusive},
+		{[]float64{0, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05}, schema.Fuse},
+		{[]float64{0, 0.001, -0.001, 0.002}, schema.Neutral},
+	} {
+		if got := Decide(timesOf(func(i int) float64 { return c.effects[i] }, len(c.effects))); got.Verdict != c.want {
+			t.Errorf("%v: %+v, want %s", c.effects, got, c.want)
+		}
+	}
+}
+
+// Times that differ by 3%, and the blocks of each by a tenth of that: from six times on the interval holds the median of
+// all times at 95%.
+func TestTimeIntervalCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{6, 8, 12} {
+		missed := 0
+		const trials = 2000
+		for range trials {
+			own := make([]float64, n)
+			for i := range own {
+				own[i] = 0.03 * rng.NormFloat64()
+			}
+			if dec := Decide(timesOf(func(i int) float64 { return own[i] + 0.003*rng.NormFloat64() }, n)); dec.Low > 1 || dec.High < 1 {
+				missed++
+			}
+		}
+		if rate := float64(missed) / trials; rate > 0.05 {
+			t.Errorf("%d times: the interval missed the median in %.1f%% of the trials", n, 100*rate)
 		}
 	}
 }
@@ -158,7 +210,7 @@ func TestLayoutIntervalCovers(t *testing.T) {
 				d = append(d, own[i%c.layouts]+c.noise*rng.NormFloat64())
 			}
 			for _, n := range Looks {
-				if dec := Decide(InTurn(d[:n], c.layouts)); dec.Low > 1 || dec.High < 1 {
+				if dec := Decide([][][]float64{InTurn(d[:n], c.layouts)}); dec.Low > 1 || dec.High < 1 {
 					missed++
 					break
 				}
@@ -188,7 +240,7 @@ func TestSameCodeIsNeverDecided(t *testing.T) {
 			for len(d) < n {
 				d = append(d, LogRatio([]float64{sample(), sample()}, []float64{sample(), sample()}))
 			}
-			if v := Decide(InTurn(d, 1)).Verdict; v == schema.Fuse || v == schema.Avoid {
+			if v := Decide([][][]float64{InTurn(d, 1)}).Verdict; v == schema.Fuse || v == schema.Avoid {
 				wrong++
 			} else if v == schema.Neutral {
 				break

@@ -38,21 +38,29 @@ func InTurn[E any](d []E, groups int) [][]E {
 	return all
 }
 
-// Decide judges a pair by the log ratios of each layout that it was measured in, and of each time. There must be one at
-// least; fewer than the first look allow no interval at this confidence: [min, max] is given, and the verdict is inconclusive.
+// Decide judges a pair by the log ratios of each time that it was measured at, and there of each layout. There must be one
+// at least; fewer than the first look allow no interval at this confidence: [min, max] is given, and the verdict is
+// inconclusive.
 //
-// However many blocks there are, they say no more of other layouts, and of other times, than those do
-// that they were taken in: the interval holds that of the median of these, each with the median of its blocks, too,
-// or all of them if they are too few for one.
-func Decide(groups [][]float64) Decision {
-	sorted := slices.Sorted(slices.Values(slices.Concat(groups...)))
+// However many blocks there are, they say no more of other layouts than the layouts do that they were taken in, and of
+// other times than the times: the interval holds that of the median of both, too, each with the median of its blocks, or
+// all of them if they are too few for one.
+func Decide(times [][][]float64) Decision {
+	layouts := slices.Concat(times...)
+	sorted := slices.Sorted(slices.Values(slices.Concat(layouts...)))
 	n := len(sorted)
 	k := rank(n, lookAlpha)
 	low, high := sorted[max(k, 1)-1], sorted[n-max(k, 1)]
-	if len(groups) > 1 {
-		medians := medians(groups)
-		k := max(rank(len(medians), 1-Confidence), 1)
-		low, high = min(low, medians[k-1]), max(high, medians[len(medians)-k])
+	whole := make([][]float64, len(times)) // all layouts of a time
+	for i, t := range times {
+		whole[i] = slices.Concat(t...)
+	}
+	for _, groups := range [][][]float64{layouts, whole} {
+		if len(groups) > 1 {
+			medians := medians(groups)
+			k := max(rank(len(medians), 1-Confidence), 1)
+			low, high = min(low, medians[k-1]), max(high, medians[len(medians)-k])
+		}
 	}
 	dec := Decision{
 		Speedup: math.Exp(median(sorted)),
