@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"hwcal/schema"
 )
 
 // disturbance of something that was measured: whether it still is, as repetitions may not have
@@ -52,8 +54,8 @@ func urgentFirst(again []disturbedStep) (urgent int) {
 const repeatShare = 0.1
 
 // measureAgain repeats what the host disturbed, each once until it is time, at no more than a scale: a disturbance of
-// seconds is over by then. A repetition for which there is no time or memory changes nothing, any other that fails is
-// recorded. It returns what is still disturbed, and whether anything ran.
+// seconds is over by then. A repetition for which there is no time or memory changes nothing and may have another turn, any
+// other that fails is recorded. It returns what is still disturbed, and whether anything ran.
 func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, done int, until time.Time, most float64) (still []disturbedStep, ran bool) {
 	deadline := c.deadline
 	defer func() { c.deadline = deadline }()
@@ -76,20 +78,24 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 			continue
 		}
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
-		ran = true
 		err := s.attempt(ctx, min(most, scale(planned, least, left)))
-		if ctx.Err() == nil && (errors.Is(err, ErrMismatch) || !hasError(err, ErrBudget, ErrMemory, ErrUnsupported)) {
-			c.record(s.label+", again", err)
+		refused := false
+		if err != nil && ctx.Err() == nil {
+			worse := slices.DeleteFunc(failuresOf(err), func(f error) bool {
+				code := codeOf(f)
+				refused = refused || code == schema.BudgetSpent || code == schema.OutOfMemory
+				return code == schema.BudgetSpent || code == schema.OutOfMemory || code == ""
+			})
+			c.record(s.label+", again", worse.err())
 		}
 		if errors.Is(err, ErrLost) {
 			return nil, false
 		}
-		still = c.appendDisturbed(still, s.step)
+		before := len(still)
+		if still = c.appendDisturbed(still, s.step); refused && len(still) == before && s.still() {
+			still = append(still, s) // later there may be more time
+		}
+		ran = ran || !refused
 	}
 	return append(still, again...), ran
-}
-
-// hasError tells whether an error is, or joins, one of some.
-func hasError(err error, some ...error) bool {
-	return slices.ContainsFunc(some, func(one error) bool { return errors.Is(err, one) })
 }

@@ -129,7 +129,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 	var curve []curvePoint
 	var entries []schema.Bandwidth
 	var measured []Measurement
-	var failed []error
+	var failed failures
 	largest, tried := int64(0), int64(0)
 	for _, cache := range c.levels.caches {
 		largest = max(largest, cache.believed(p.Threads))
@@ -145,14 +145,15 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, ErrLost):
-			return err
 		case err != nil:
 			failed = append(failed, fmt.Errorf("%d bytes: %w", bytes, err))
 		default:
 			entry := bandwidthEntry(read, arrays, p, m)
 			entries, measured = append(entries, entry), append(measured, m)
 			curve = append(curve, curvePoint{bytes, entry.GBps.Best})
+		}
+		if errors.Is(err, ErrLost) {
+			break // the points before it stay
 		}
 		// Flat inside a large cache is not the end: go on past what is claimed and can be. A
 		// curve that is not flat by then never will be.
@@ -171,7 +172,7 @@ func (c *Calibrator) measureCurve(ctx context.Context, p Place, scale float64) e
 		entries[i].Level = c.levels.of(entries[i].WorkingSetBytes, p.Threads)
 		c.addBandwidth(entries[i], measured[i])
 	}
-	return errors.Join(failed...)
+	return failed.err()
 }
 
 // learn reads the levels off the curve of one thread and holds them against what
@@ -226,7 +227,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		return err
 	}
 	defer ws.Close()
-	var failed []error
+	var failed failures
 	r := c.runner(scale * c.Runner.Settings.PointShare)
 	for i, s := range kernels {
 		if !c.livesIn(level, s, arrays, p) {
@@ -256,7 +257,7 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 	if d := c.disturbedLevel(level, p); d.still() {
 		c.disturbed = append(c.disturbed, d)
 	}
-	return errors.Join(failed...)
+	return failed.err()
 }
 
 // disturbedLevel is the disturbance of what measureLevel measured.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -127,7 +126,7 @@ func (c *Calibrator) streams(level schema.Level) []Stream {
 // measureCeilings runs the kernels of bandwidth in each level that the operation meets.
 func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale float64) error {
 	seen := map[schema.Level]bool{}
-	var failed []error
+	var failed failures
 	for _, bytes := range c.workingSets(pattern) {
 		level := c.levels.of(bytes, c.all().Threads)
 		if bytes == 0 || seen[level] {
@@ -145,5 +144,5 @@ func (c *Calibrator) measureCeilings(ctx context.Context, pattern Pattern, scale
 			break
 		}
 	}
-	return errors.Join(failed...)
+	return failed.err()
 }

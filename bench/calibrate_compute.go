@@ -73,8 +73,13 @@ func (c *Calibrator) meterFits(share float64) bool {
 	return float64(meter.LeastWindow()) <= meterStretch*share*float64(c.Runner.Settings.CaseBudget)
 }
 
-// measure runs a case within its share of the budget.
-func (c *Calibrator) measure(ctx context.Context, cs Case, scale float64) (Measurement, error) {
+// measure runs a case within its share of the budget. A panic is its error, and costs no other case of a step.
+func (c *Calibrator) measure(ctx context.Context, cs Case, scale float64) (m Measurement, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = Caught(r)
+		}
+	}()
 	r := c.runner(scale)
 	return r.Measure(ctx, cs)
 }

@@ -1,31 +1,37 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"hwcal/schema"
 )
 
-// record keeps a failure in the profile.
+// record keeps a failure in the profile, with a warning for each code that it is worth.
 func (c *Calibrator) record(what string, err error) {
 	if err == nil {
 		return
 	}
 	c.Device.Unavailable = append(c.Device.Unavailable, schema.Unavailable{What: what, Reason: err.Error()})
-	switch {
-	case errors.Is(err, ErrMismatch):
-		c.warn(schema.Mismatch, "", "%s: %v", what, err)
-	case errors.Is(err, ErrMemory):
-		c.warn(schema.OutOfMemory, "", "%s was skipped: %v", what, err)
-	case errors.Is(err, ErrLost):
-		c.warn(schema.DeviceLost, "", "%s: %v", what, err)
-	case errors.Is(err, ErrBudget):
-		c.warn(schema.BudgetSpent, "", "%s was skipped: %v of %s", what, err, c.Options.Budget)
-	case errors.Is(err, ErrUnsupported), errors.Is(err, errLeftOut): // of all that the step joins nothing is worse
-	default:
-		c.warn(schema.Failed, "", "%s: %v", what, err)
+	var codes []schema.Code
+	told := map[schema.Code]failures{}
+	for _, f := range failuresOf(err) {
+		code := codeOf(f)
+		if told[code] == nil {
+			codes = append(codes, code)
+		}
+		told[code] = append(told[code], f)
+	}
+	for _, code := range codes {
+		switch code {
+		case "":
+		case schema.OutOfMemory:
+			c.warn(code, "", "%s was skipped: %v", what, told[code])
+		case schema.BudgetSpent:
+			c.warn(code, "", "%s was skipped: %v of %s", what, told[code], c.Options.Budget)
+		default:
+			c.warn(code, "", "%s: %v", what, told[code])
+		}
 	}
 }
 

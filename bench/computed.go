@@ -73,6 +73,9 @@ func (o *computed) add(m computed) {
 			calm, other = m, *o
 		}
 		if !refutes(1/slices.Min(other.Seconds), other.Warnings, 1/slices.Min(calm.Seconds)) {
+			if calm.Energy == nil && calm.Implementation == other.Implementation { // peaks are metered but once
+				calm.Energy, calm.Executions, calm.earlier = other.Energy, other.Executions, other.earlier
+			}
 			*o = calm
 			return
 		}
