@@ -341,7 +341,10 @@ func (b *benchRun) units() (map[schema.DType][]string, error) {
 			}
 		}
 	}
-	if len(b.implementations) == 1 && b.implementations[0] == "all" {
+	if slices.Contains(b.implementations, "all") {
+		if len(b.implementations) > 1 {
+			return nil, usagef("--implementation: all goes with no other")
+		}
 		return units, nil
 	}
 	for _, name := range b.implementations {

@@ -41,10 +41,12 @@ func positive(c *cli.Context, flags ...string) error {
 	return nil
 }
 
-// named refuses an empty name, as that of a variable that is not set: it is none to put the default in place of.
-func named(c *cli.Context, flag string) error {
-	if c.IsSet(flag) && c.String(flag) == "" {
-		return usagef("--%s: want a name", flag)
+// named refuses empty names, as those of variables that are not set: they are none to put the default in place of.
+func named(c *cli.Context, flags ...string) error {
+	for _, flag := range flags {
+		if c.IsSet(flag) && c.String(flag) == "" {
+			return usagef("--%s: want a name", flag)
+		}
 	}
 	return nil
 }

@@ -20,8 +20,9 @@ func main() { os.Exit(calibrate(os.Args, os.Stdout, os.Stderr)) }
 func calibrate(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible(stderr)
 	defer stop()
-	app := newApp(stdout, stderr)
-	err := app.RunContext(ctx, permute(app, args))
+	out := &checked{Writer: stdout}
+	app := newApp(out, stderr)
+	err := cmp.Or(app.RunContext(ctx, permute(app, args)), out.err)
 	switch {
 	case err == nil:
 		return 0
@@ -31,6 +32,18 @@ func calibrate(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "calibrate: %v\n", err)
 	return exitCode(err)
+}
+
+// checked remembers the first error of a writer: the library prints help without asking for any.
+type checked struct {
+	io.Writer
+	err error
+}
+
+func (w *checked) Write(data []byte) (int, error) {
+	n, err := w.Writer.Write(data)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -94,8 +107,10 @@ func permute(app *cli.App, args []string) []string {
 			continue
 		}
 		flags = append(flags, arg)
-		if name := strings.TrimLeft(arg, "-"); !strings.Contains(arg, "=") && takesValue(app.Commands[at], name) && i+1 < len(args) {
-			i++
+		if name := strings.TrimLeft(arg, "-"); !strings.Contains(arg, "=") && takesValue(app.Commands[at], name) {
+			if i++; i == len(args) { // the library says that its value is missing, if no other argument is left to be it
+				return slices.Concat(args[:2], flags)
+			}
 			flags = append(flags, args[i])
 		}
 	}

@@ -86,7 +86,7 @@ func earlier(old *schema.Profile, device int) *bench.Earlier {
 // interruptedName is where an interrupted run leaves what it has: never in place of a
 // whole profile, nor beside a device or a pipe, nor in place of what a run left that this one does not resume.
 func interruptedName(output, standard, resumed string) string {
-	if info, err := os.Stat(output); profiles.IsStdout(output) || err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Stat(output); profiles.Stream(output) != nil || err == nil && !info.Mode().IsRegular() {
 		output = standard
 	}
 	name := stem(output) + ".interrupted.json"

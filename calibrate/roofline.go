@@ -32,7 +32,7 @@ func rooflineAction(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return usagef("roofline wants one file, not %d; - is standard input", c.NArg())
 	}
-	if err := named(c, "output"); err != nil {
+	if err := named(c, "output", "device"); err != nil {
 		return err
 	}
 	path, output := c.Args().First(), c.String("output")
@@ -43,11 +43,14 @@ func rooflineAction(c *cli.Context) error {
 		output = stem(path) + ".svg"
 	}
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(output), "."))
-	if profiles.IsStdout(output) {
+	if profiles.Stream(output) != nil {
 		format = "svg"
 	}
 	if format != "svg" && format != "png" {
 		return usagef("-o %s: want a name that ends in .svg or .png", output)
+	}
+	if sameFile(path, output) {
+		return usagef("-o %s: is the profile itself", output)
 	}
 	dtypes, err := parseDTypes(c.StringSlice("dtype"))
 	if err != nil {
@@ -88,7 +91,7 @@ func rooflineAction(c *cli.Context) error {
 	if err := profiles.Write(output, picture); err != nil {
 		return err
 	}
-	if !profiles.IsStdout(output) {
+	if profiles.Stream(output) == nil {
 		fmt.Fprintf(c.App.ErrWriter, "calibrate: wrote %s\n", output)
 	}
 	return nil

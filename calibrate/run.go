@@ -105,7 +105,7 @@ func runAction(c *cli.Context) error {
 			return fmt.Errorf("--resume: %w", err)
 		}
 		p.Metadata.CalibrationDate = old.Metadata.CalibrationDate
-		p.Metadata.DurationSeconds = old.Metadata.DurationSeconds
+		p.Metadata.DurationSeconds, p.Metadata.PeakMemoryBytes = old.Metadata.DurationSeconds, old.Metadata.PeakMemoryBytes
 	}
 	if o.Mode == schema.Full {
 		keep(c.Context)
@@ -121,7 +121,7 @@ func runAction(c *cli.Context) error {
 	if err != nil && !interrupted {
 		return err
 	}
-	p.Metadata.PeakMemoryBytes = peakMemory()
+	p.Metadata.PeakMemoryBytes = max(p.Metadata.PeakMemoryBytes, peakMemory())
 	p.Metadata.DurationSeconds += time.Since(begin).Seconds()
 	if interrupted {
 		return errors.Join(err, keepInterrupted(p, interruptedName(output, standard, c.String("resume"))))
@@ -175,8 +175,11 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if err := positive(c, "peak-gflops", "peak-bandwidth", "threads", "budget"); err != nil {
 		return o, err
 	}
-	if err := named(c, "output"); err != nil {
+	if err := named(c, "output", "device", "shapes", "resume"); err != nil {
 		return o, err
+	}
+	if c.String("shapes") == "-" && c.String("resume") == "-" {
+		return o, usagef("--shapes and --resume cannot both be standard input")
 	}
 	o.Budget = budgets[o.Mode]
 	if c.IsSet("budget") {
@@ -235,16 +238,18 @@ func parseDTypes(names []string) ([]schema.DType, error) {
 // finish writes the profile and prints it, checks it as any other, and turns
 // --strict into an exit code.
 func finish(c *cli.Context, p *schema.Profile, output string) error {
-	if err := profiles.Save(output, p); err != nil {
-		return rescue(p, err)
-	}
+	saved := profiles.Save(output, p)
 	table := c.App.Writer
-	if profiles.IsStdout(output) {
-		table = c.App.ErrWriter
-	} else {
+	switch {
+	case saved != nil:
+		saved = rescue(p, saved) // what cannot be kept can still be read
+	case profiles.Stream(output) == nil:
 		fmt.Fprintf(c.App.ErrWriter, "calibrate: wrote %s\n", output)
 	}
-	if err := printProfile(table, p); err != nil {
+	if profiles.Stream(output) == os.Stdout {
+		table = c.App.ErrWriter
+	}
+	if err := errors.Join(saved, printProfile(table, p)); err != nil {
 		return err
 	}
 	data, err := profiles.Marshal(p)
@@ -268,11 +273,11 @@ func finish(c *cli.Context, p *schema.Profile, output string) error {
 func rescue(p *schema.Profile, cause error) error {
 	dir, err := os.MkdirTemp("", "calibrate-")
 	if err != nil {
-		return cause
+		return fmt.Errorf("%w; nor could it be kept in the temporary folder: %v", cause, err)
 	}
 	file := filepath.Join(dir, "profile.json")
-	if profiles.Save(file, p) != nil {
-		return errors.Join(cause, os.RemoveAll(dir))
+	if err := profiles.Save(file, p); err != nil {
+		return errors.Join(fmt.Errorf("%w; nor could it be kept in the temporary folder: %v", cause, err), os.RemoveAll(dir))
 	}
 	return fmt.Errorf("%w; the profile is in %s instead", cause, file)
 }

@@ -32,6 +32,9 @@ type page struct {
 
 func newPage(w io.Writer) *page {
 	p := &page{width: widest}
+	if out, ok := w.(*checked); ok {
+		w = out.Writer
+	}
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			p.width = min(max(columns, 60), widest)

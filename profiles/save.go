@@ -55,13 +55,13 @@ func cause(err error) error {
 }
 
 func writeFile(path string, data []byte) error {
-	switch {
-	case path == "":
+	if path == "" {
 		return errors.New("empty path")
-	case IsStdout(path):
+	}
+	if f := Stream(path); f != nil {
 		// Opening it anew would start at the beginning of a file that the shell has
 		// redirected it to.
-		_, err := os.Stdout.Write(data)
+		_, err := f.Write(data)
 		return err
 	}
 	perm := fs.FileMode(0o644) // less the umask
@@ -96,21 +96,26 @@ func mayWrite(path string) error {
 	return f.Close()
 }
 
-// IsStdout says whether Save writes to standard output under this name, so that nothing else
-// may be printed there.
-func IsStdout(path string) bool {
+// Stream is standard output or standard error if Save writes there under this name, so that nothing else may be printed
+// to it, or nil.
+func Stream(path string) *os.File {
 	switch filepath.ToSlash(filepath.Clean(path)) {
 	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
-		return true
+		return os.Stdout
+	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+		return os.Stderr
 	}
-	return path == "-" // ./- is a file
+	if path == "-" { // ./- is a file
+		return os.Stdout
+	}
+	return nil
 }
 
 // isDescriptor says whether a path names an open file of a process, which
 // stays open under that name whatever is renamed over it.
 func isDescriptor(path string) bool {
 	path = filepath.ToSlash(filepath.Clean(path))
-	return path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
 }
 
 func writeStraight(path string, data []byte) error {
@@ -230,7 +235,7 @@ func syncDir(dir string) {
 // Writable says early whether Save can be expected to succeed, so that nobody
 // measures for minutes in vain. It leaves nothing behind.
 func Writable(path string) error {
-	if IsStdout(path) {
+	if Stream(path) != nil {
 		return nil
 	}
 	if isDescriptor(path) {

@@ -236,8 +236,11 @@ func TestSaveErrors(t *testing.T) {
 	}
 }
 
-func TestSaveStandardOutput(t *testing.T) {
-	for _, path := range []string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"} {
+func TestSaveStandardStreams(t *testing.T) {
+	for path, stream := range map[string]**os.File{
+		"-": &os.Stdout, "/dev/stdout": &os.Stdout, "/dev/fd/1": &os.Stdout, "/proc/self/fd/1": &os.Stdout,
+		"/dev/stderr": &os.Stderr, "/dev/fd/2": &os.Stderr, "/proc/self/fd/2": &os.Stderr,
+	} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -247,10 +250,10 @@ func TestSaveStandardOutput(t *testing.T) {
 			data, _ := io.ReadAll(r)
 			out <- string(data)
 		}()
-		stdout := os.Stdout
-		os.Stdout = w
+		before := *stream
+		*stream = w
 		err = Save(path, goldenProfile(t))
-		os.Stdout = stdout
+		*stream = before
 		w.Close()
 		if got := <-out; err != nil || got != string(golden(t)) {
 			t.Errorf("%s: %v, wrote %.40q", path, err, got)
