@@ -46,6 +46,34 @@ func TestCachedReadsAreNotQuoted(t *testing.T) {
 	}
 }
 
+// Workers on caches of their own read more than memory gives: where others are on the plateau, theirs are not what the
+// curve is held against, and are not flagged for that; where there are no others, they are.
+func TestPlateauOfWorkersApart(t *testing.T) {
+	apart := []schema.Code{schema.WorkersApart}
+	curve := func(last []schema.Code) *Calibrator {
+		c := &Calibrator{levels: levels{outer: schema.DRAM}}
+		for _, p := range []struct {
+			mib      int64
+			gbps     float64
+			warnings []schema.Code
+		}{{45, 53.7, nil}, {64, 65, apart}, {128, 61.6, apart}, {256, 60.6, apart}, {512, 34.9, last}} {
+			c.Device.Bandwidth = append(c.Device.Bandwidth, schema.Bandwidth{
+				Level: schema.DRAM, Pattern: "read", Threads: 2, WorkingSetBytes: p.mib << 20, Warnings: p.warnings,
+				GBps: stat.Summarize([]float64{p.gbps}, stat.Larger),
+			})
+		}
+		c.flagCached()
+		return c
+	}
+	for i, c := range []*Calibrator{curve(nil), curve(apart)} {
+		for j, e := range c.Device.Bandwidth {
+			if got, want := slices.Contains(e.Warnings, schema.Cached), i == 0 && j == 0; got != want {
+				t.Errorf("%d MiB, %g GB/s: cached %t, want %t", e.WorkingSetBytes>>20, e.GBps.Best, got, want)
+			}
+		}
+	}
+}
+
 // What is not deep in its level is partly served by the one before, whatever the kernel: that is no rate of the level.
 func TestShallowWorkingSets(t *testing.T) {
 	l := claimedLevels(schema.CPUInfo{Cores: 2, Caches: []schema.Cache{

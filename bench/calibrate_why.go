@@ -42,18 +42,19 @@ func (c *Calibrator) explain(e *schema.Fusion, parts Parts) {
 		return
 	}
 	bytes, folded, fewer := e.UnfusedBytes-e.FusedBytes, parts.FoldedFLOP(), len(chain)-len(parts)
+	start := c.starts[startOf(wayOf(*e))]
 	s := saving{
 		flop:     float64(folded) / peak / 1e9,
 		traffic:  float64(bytes) / gbps / 1e9,
-		overhead: float64(fewer) * c.starts[startOf(wayOf(*e))],
+		overhead: float64(fewer) * start,
 	}
 	fused := e.FusedLatencyMS / 1e3
 	e.PredictedSpeedup = (fused + s.total()) / fused
 	if t := s.total(); t > 0 {
 		e.Explained = &schema.Explained{FLOP: s.flop / t, Traffic: s.traffic / t, Overhead: s.overhead / t}
 	}
-	e.Reason += fmt.Sprintf("; %s, the intermediates are in %s; %.1f MB less traffic at %.1f GB/s, %d operations less to start",
-		c.bound(e, parts), level, float64(bytes)/1e6, gbps, fewer)
+	e.Reason += fmt.Sprintf("; %s, the intermediates are in %s; %.1f MB less traffic at %.1f GB/s, %d operations less to start at %.3g us each",
+		c.bound(e, parts), level, float64(bytes)/1e6, gbps, fewer, 1e6*start)
 	if folded > 0 {
 		e.Reason += fmt.Sprintf(", %.1f MFLOP folded away", float64(folded)/1e6)
 	}

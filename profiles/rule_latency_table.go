@@ -9,8 +9,8 @@ import (
 	"hwcal/schema"
 )
 
-// checkLatencyTables: a table holds what operation_profiles measured, and its line is that of its
-// points.
+// checkLatencyTables: a table holds what operation_profiles measured of shapes with like FLOP for a byte, and its line is
+// that of its points.
 func checkLatencyTables(c *checker) {
 	for at, d := range c.eachDevice() {
 		medians := map[string]float64{}
@@ -30,6 +30,10 @@ func checkLatencyTables(c *checker) {
 				if median, have := medians[key(t.Operation, t.DType, t.Threads, p.Bytes, p.InputShape)]; !have || !near(median, p.LatencyMS) {
 					c.fail(point, "no such entry of operation_profiles", number(p.LatencyMS), fmt.Sprintf("the median of %s %s %v", t.Operation, t.DType, p.InputShape))
 				}
+			}
+			if !schema.LikeIntensities(d.OperationProfiles, t.Operation, t.DType) {
+				c.fail(path+"/operation", "a table of shapes whose FLOP for a byte differ more than twofold: bytes do not tell their times",
+					quote(t.Operation), "no table")
 			}
 			if n := t.Sizes(); n < schema.LeastSizes {
 				c.fail(path+"/points", "a line through too few sizes", fmt.Sprint(n), fmt.Sprintf("at least %d", schema.LeastSizes))

@@ -83,7 +83,7 @@ var codes = []struct {
 		"there is none"},
 	{DeviceLost, "the device answered no more, and nothing was measured behind that",
 		"there is none"},
-	{Unstable, "the standard deviation of the samples is above a tenth of their mean",
+	{Unstable, "the standard deviation of the times of the samples is above a tenth of their mean",
 		"best and median, not the mean"},
 	{WorkersApart, "the host had moved a worker away: a signal to it took three times as long as at other times",
 		"with care; the verdict of such a pair is inconclusive, and a rate of bandwidth is quoted in the summary and as a ceiling only if there is no other"},

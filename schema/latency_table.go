@@ -5,6 +5,22 @@ import "math"
 // LeastSizes is the number of different sizes from which a line has more points than unknowns.
 const LeastSizes = 3
 
+// mostIntensities is the largest ratio of the FLOP per byte of two shapes of an operation of which the bytes tell the time.
+const mostIntensities = 2
+
+// LikeIntensities says whether all entries of an operation in a type, whatever the number of threads, have like FLOP for a
+// byte. Only then do bytes tell the time: of convolutions and products they do not.
+func LikeIntensities(entries []Compute, operation string, d DType) bool {
+	least, most := math.Inf(1), 0.0
+	for _, e := range entries {
+		if e.Operation == operation && e.DType == d && e.Bytes > 0 {
+			intensity := float64(e.FLOP) / float64(e.Bytes)
+			least, most = min(least, intensity), max(most, intensity)
+		}
+	}
+	return most <= mostIntensities*least
+}
+
 // Sizes counts the different numbers of bytes of a table.
 func (t LatencyTable) Sizes() int {
 	seen := map[int64]bool{}
