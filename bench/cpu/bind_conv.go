@@ -25,7 +25,8 @@ func convShapeOf(op bench.Op) convShape {
 }
 
 // bindConv prepares the weights once, as inference does, with batch norm folded into
-// them; what else follows is an epilogue. Where two plans may be the faster, both are tried.
+// them; what else follows is an epilogue. Where two plans may be the faster, both are tried, on the convolution that is bound
+// first.
 func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	weights, epi := withEpilogue[T](ws, c)
 	s := convShapeOf(c[0])
@@ -55,7 +56,7 @@ func bindConv[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(kernels) == 1 {
 		return kernels[0], nil
 	}
-	return tried(ws, c, kernels), nil
+	return triedConv(ws, c, kernels), nil
 }
 
 // packFilters packs the weights of a convolution, with which the chain begins, before the

@@ -73,7 +73,7 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	if len(pairs) == 0 {
 		return kernels[0], nil
 	}
-	return tried(ws, c, append(kernels, pairs...)), nil
+	return triedConv(ws, c, append(kernels, pairs...)), nil
 }
 
 // finishHalfChannels is what is done to sums in fp32, ending with the only rounding to the

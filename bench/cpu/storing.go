@@ -70,6 +70,12 @@ func tried(ws *workspace, c bench.Chain, all []*kernel, then ...func(w *worker))
 	return all[triedOnce(ws, triedKey{ws.isa, c.String(), c.Output()}, all, then...)]
 }
 
+// triedConv is the fastest of some kernels of a convolution, whatever follows it: both sides of a pair have the same plan,
+// or a trial that a neighbour disturbed would be their difference.
+func triedConv(ws *workspace, c bench.Chain, all []*kernel) *kernel {
+	return all[triedOnce(ws, triedKey{ws.isa, c[0].Name, c[0].In[1]}, all)]
+}
+
 // triedOnce is the index of the fastest.
 func triedOnce(ws *workspace, key triedKey, all []*kernel, then ...func(w *worker)) int {
 	chosen, known := ws.memory.tried[key]
@@ -80,13 +86,13 @@ func triedOnce(ws *workspace, key triedKey, all []*kernel, then ...func(w *worke
 	return chosen
 }
 
-// storeTries is how often each way is tried in each of some turns, of which the last try counts: at
+// storeTries is how often each way is tried in each of some turns, of which those behind the first ones count: at
 // first the caches hold what the other way left. Of what takes longTry a second try has gone through the caches once, and
 // many would take longer than what is measured then.
 const (
-	storeTries, storeTurns = 5, 4
-	longTries, longTurns   = 2, 3
-	longTry                = 4 * time.Millisecond
+	storeTries, storeFirst, storeTurns = 5, 2, 4
+	longTries, longFirst, longTurns    = 2, 1, 3
+	longTry                            = 4 * time.Millisecond
 )
 
 // readBack reads a result, as the operation behind it does.
@@ -106,9 +112,9 @@ func fastestOf(t *team, all []*kernel, then ...func(w *worker)) int {
 	try := func(k *kernel) sample {
 		return sample{n: 1, bodies: append([]func(*worker){k.body}, then...)}
 	}
-	each, turns := storeTries, storeTurns
+	each, first, turns := storeTries, storeFirst, storeTurns
 	if t.sample(slices.Repeat([]sample{try(all[0])}, 2))[1] >= longTry { // the first one touches new pages
-		each, turns = longTries, longTurns
+		each, first, turns = longTries, longFirst, longTurns
 	}
 	var tries []sample
 	for range turns {
@@ -118,7 +124,7 @@ func fastestOf(t *team, all []*kernel, then ...func(w *worker)) int {
 	}
 	best, least := 0, time.Duration(math.MaxInt64)
 	for i, took := range t.sample(tries) {
-		if (i+1)%each == 0 && took < least {
+		if i%each >= first && took < least {
 			best, least = i/each%len(all), took
 		}
 	}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"testing"
 
+	"hwcal/bench"
 	"hwcal/schema"
 )
 
@@ -52,4 +53,45 @@ func testStoringIsChosenOnce(t *testing.T, isa ISA, name, shape string, ways ...
 			t.Errorf("%s, bound again: %q, want %q", name, got, want)
 		}
 	}
+}
+
+// Both sides of a pair convolve by one plan, whichever the trial on the first of them found.
+func TestSidesShareAConvolutionPlan(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa ISA) {
+		b := testBackend(t, isa)
+		c := caseOf(t, "Conv2d_BatchNorm_ReLU", "1x64x28x28x64x3x1x1x1", schema.FP32, 1)
+		opened, err := b.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		ws := opened.(*workspace)
+		key := triedKey{ws.isa, c.Chain[0].Name, c.Chain[0].In[1]}
+		names := func() (alone, fused string) {
+			for i, chain := range []bench.Chain{c.Chain[:1], c.Chain} {
+				k, err := ws.Bind(chain)
+				if err != nil {
+					t.Fatal(err)
+				}
+				*[]*string{&alone, &fused}[i] = k.Implementation()
+			}
+			return alone, fused
+		}
+		names()
+		if _, tried := ws.memory.tried[key]; !tried {
+			t.Skip("there is one plan")
+		}
+		seen := map[string]bool{}
+		for plan := range 2 {
+			ws.memory.tried[key] = plan
+			alone, fused := names()
+			if alone != fused {
+				t.Errorf("plan %d: %s alone, and %s in a chain", plan, alone, fused)
+			}
+			seen[alone] = true
+		}
+		if len(seen) != 2 {
+			t.Errorf("two plans are %v", seen)
+		}
+	})
 }
