@@ -173,6 +173,7 @@ func (c *Calibrator) compareFusion(ctx context.Context, pattern Pattern, s Shape
 		cmp = c.compared[at].join(cmp)
 		cmp.Parts = parts
 	}
+	cmp.beside()
 	if err := c.findStart(startOf(w)); err != nil {
 		return err
 	}

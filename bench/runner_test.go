@@ -381,6 +381,47 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// A neighbour at the only time widens the interval, by as much however often it is asked; at two times the interval is theirs.
+func TestBesideANeighbour(t *testing.T) {
+	measured := func(speedup float64, codes ...schema.Code) Comparison {
+		c := Comparison{times: [][][]ratio{{nil}}, Warnings: codes, Notes: make([]string, len(codes))}
+		for range 10 {
+			c.times[0][0] = append(c.times[0][0], ratio{math.Log(speedup), speedup, 1})
+		}
+		c.Decision = judge(c.times)
+		return c
+	}
+	noisy, apart := schema.NoisyHost, schema.WorkersApart
+	for _, c := range []struct {
+		name  string
+		times []Comparison
+		want  schema.Verdict
+		low   float64
+	}{
+		{"calm", []Comparison{measured(1.04)}, schema.Fuse, 1.04},
+		{"a clock that moved", []Comparison{measured(1.04, schema.Throttled)}, schema.Fuse, 1.04},
+		{"too little", []Comparison{measured(1.04, noisy)}, schema.Inconclusive, 1.04 / math.Exp(neighbourShift)},
+		{"enough", []Comparison{measured(1.1, noisy)}, schema.Fuse, 1.1 / math.Exp(neighbourShift)},
+		{"nothing", []Comparison{measured(1, noisy)}, schema.Inconclusive, 1 / math.Exp(neighbourShift)},
+		{"calm again", []Comparison{measured(0.95, noisy), measured(1)}, schema.Neutral, 1},
+		{"twice alike", []Comparison{measured(1.04, noisy), measured(1.04, noisy)}, schema.Fuse, 1.04},
+		{"twice unlike", []Comparison{measured(0.95, noisy), measured(1.1, noisy)}, schema.Inconclusive, 0.95},
+		{"apart", []Comparison{measured(1.1, noisy, apart)}, schema.Inconclusive, 1.1 / math.Exp(neighbourShift)},
+		{"apart, then not", []Comparison{measured(1.2, apart), measured(1.1, noisy)}, schema.Fuse, 1.1 / math.Exp(neighbourShift)},
+	} {
+		got := c.times[0]
+		got.beside()
+		got.beside()
+		for _, again := range c.times[1:] {
+			got = got.join(again)
+			got.beside()
+		}
+		if got.Verdict != c.want || math.Abs(got.Low-c.low) > 1e-12 {
+			t.Errorf("%s: %s from %g, want %s from %g", c.name, got.Verdict, got.Low, c.want, c.low)
+		}
+	}
+}
+
 func TestInterruptEndsMeasuring(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
