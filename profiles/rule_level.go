@@ -60,6 +60,34 @@ func checkLevelSizes(c *checker) {
 	}
 }
 
+// checkPlateau: the curve of memory ends on a plateau, its last two doublings. What is above 1.05 x that before them was
+// partly read from a cache, and says so.
+func checkPlateau(c *checker) {
+	for at, d := range c.eachDevice() {
+		entries := c.bandwidth(at, d)
+		for i, e := range d.Bandwidth {
+			if distance[e.Level] != distance[schema.DRAM] || e.Pattern != "read" {
+				continue
+			}
+			curve := func(b *schema.Bandwidth) bool { return b.Pattern == "read" }
+			all := entries[place{e.Level, e.Threads}]
+			last := e.WorkingSetBytes
+			for _, b := range all {
+				if curve(&b) {
+					last = max(last, b.WorkingSetBytes)
+				}
+			}
+			plateau := ceilingOf(all, func(b *schema.Bandwidth) bool { return curve(b) && 4*b.WorkingSetBytes >= last }).gbps
+			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
+			if 4*e.WorkingSetBytes < last && plateau > 0 && e.GBps.Best > excess*plateau &&
+				!c.warned(path, e.Warnings, schema.Cached, schema.Implausible, schema.WorkersApart) {
+				c.fail(path+"/gbps/best", fmt.Sprintf("above 1.05 x the plateau of %s without the warning %s", e.Level, schema.Cached),
+					number(e.GBps.Best), "at most "+number(excess*plateau))
+			}
+		}
+	}
+}
+
 // reading is the best figure of a level; speed is more is better.
 type reading struct {
 	path  string

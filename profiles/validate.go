@@ -41,6 +41,7 @@ var rules = []rule{
 	{"theoretical-peak", checkTheoretical},
 	{"level-order", checkLevelOrder},
 	{"level-size", checkLevelSizes},
+	{"plateau", checkPlateau},
 	{"fusion-gflops", checkFusionGFLOPS},
 	{"fusion-samples", checkFusionSamples},
 	{"launch", checkLaunch},
