@@ -80,13 +80,18 @@ func (c *Calibrator) measureAgain(ctx context.Context, again []disturbedStep, do
 		c.observe(Progress{done, done + 1 + len(again), s.label + ", again", left})
 		err := s.attempt(ctx, min(most, scale(planned, least, left)))
 		refused := false
-		if err != nil && ctx.Err() == nil {
-			worse := slices.DeleteFunc(failuresOf(err), func(f error) bool {
-				code := codeOf(f)
-				refused = refused || code == schema.BudgetSpent || code == schema.OutOfMemory
-				return code == schema.BudgetSpent || code == schema.OutOfMemory || code == ""
-			})
-			c.record(s.label+", again", worse.err())
+		var failed failures
+		for _, f := range failuresOf(err) {
+			switch codeOf(f) {
+			case schema.BudgetSpent, schema.OutOfMemory:
+				refused = true
+			case "":
+			default:
+				failed = append(failed, f)
+			}
+		}
+		if ctx.Err() == nil {
+			c.record(s.label+", again", failed.err())
 		}
 		if errors.Is(err, ErrLost) {
 			return nil, false

@@ -20,10 +20,13 @@ func (f failures) err() error {
 	return f
 }
 
-// failuresOf are those that an error joins, or it alone.
+// failuresOf are those that an error joins, or it alone; none of nil.
 func failuresOf(err error) failures {
 	var joined, all failures
-	if !errors.As(err, &joined) {
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &joined):
 		return failures{err}
 	}
 	for _, one := range joined {

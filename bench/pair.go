@@ -149,9 +149,14 @@ func (c *Comparison) beside() {
 		return
 	}
 	c.Decision = judge(c.times)
-	c.Low, c.High = c.Low/math.Exp(neighbourShift), c.High*math.Exp(neighbourShift)
-	if c.Verdict = schema.VerdictOf(c.Low, c.High); c.apart() || c.Blocks < schema.LeastBlocks {
-		c.Verdict = schema.Inconclusive
+	c.hold(c.Low/math.Exp(neighbourShift), c.High*math.Exp(neighbourShift))
+}
+
+// hold gives it another interval. The verdict follows from that, unless the workers were apart or the blocks are too few.
+func (c *Comparison) hold(low, high float64) {
+	c.Low, c.High, c.Verdict = low, high, schema.Inconclusive
+	if !c.apart() && c.Blocks >= schema.LeastBlocks {
+		c.Verdict = schema.VerdictOf(low, high)
 	}
 }
 
@@ -177,10 +182,8 @@ func (c Comparison) join(o Comparison) Comparison {
 			c.Verdict = schema.Inconclusive
 		}
 	default:
-		c.Low, c.High, c.times = min(c.Low, o.Low), max(c.High, o.High), nil
-		if c.Verdict = schema.VerdictOf(c.Low, c.High); c.apart() || min(c.Blocks, o.Blocks) < schema.LeastBlocks {
-			c.Verdict = schema.Inconclusive
-		}
+		c.Blocks, c.times = c.Blocks+o.Blocks, nil
+		c.hold(min(c.Low, o.Low), max(c.High, o.High))
 	}
 	c.MaxAbsError = max(c.MaxAbsError, o.MaxAbsError)
 	m := Measurement{Warnings: c.Warnings, Notes: c.Notes}

@@ -272,12 +272,14 @@ func finish(c *cli.Context, p *schema.Profile, output string) error {
 // rescue keeps what was measured where it could not be saved as asked.
 func rescue(p *schema.Profile, cause error) error {
 	dir, err := os.MkdirTemp("", "calibrate-")
+	file := filepath.Join(dir, "profile.json")
+	if err == nil {
+		if err = profiles.Save(file, p); err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("%w; nor could it be kept in the temporary folder: %v", cause, err)
-	}
-	file := filepath.Join(dir, "profile.json")
-	if err := profiles.Save(file, p); err != nil {
-		return errors.Join(fmt.Errorf("%w; nor could it be kept in the temporary folder: %v", cause, err), os.RemoveAll(dir))
 	}
 	return fmt.Errorf("%w; the profile is in %s instead", cause, file)
 }

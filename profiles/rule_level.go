@@ -69,15 +69,9 @@ func checkPlateau(c *checker) {
 			if distance[e.Level] != distance[schema.DRAM] || e.Pattern != "read" {
 				continue
 			}
-			curve := func(b *schema.Bandwidth) bool { return b.Pattern == "read" }
-			all := entries[place{e.Level, e.Threads}]
-			last := e.WorkingSetBytes
-			for _, b := range all {
-				if curve(&b) {
-					last = max(last, b.WorkingSetBytes)
-				}
-			}
-			plateau := ceilingOf(all, func(b *schema.Bandwidth) bool { return curve(b) && 4*b.WorkingSetBytes >= last }).gbps
+			curve := slices.DeleteFunc(slices.Clone(entries[place{e.Level, e.Threads}]), func(b schema.Bandwidth) bool { return b.Pattern != e.Pattern })
+			last := slices.MaxFunc(curve, func(a, b schema.Bandwidth) int { return cmp.Compare(a.WorkingSetBytes, b.WorkingSetBytes) }).WorkingSetBytes
+			plateau := ceilingOf(curve, func(b *schema.Bandwidth) bool { return 4*b.WorkingSetBytes >= last }).gbps
 			path := fmt.Sprintf("%s/bandwidth/%d", at, i)
 			if 4*e.WorkingSetBytes < last && plateau > 0 && e.GBps.Best > excess*plateau &&
 				!c.warned(path, e.Warnings, schema.Cached, schema.Implausible, schema.WorkersApart) {
