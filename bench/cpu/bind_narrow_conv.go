@@ -37,7 +37,11 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	var finished finishChannels
 	switch {
 	case ws.dtype != schema.INT8:
-		weights, finished = finishHalfChannels(ws, c, v.gemm.nr)
+		var half halfChannels
+		weights, half = halfChannelsOf(ws, c)
+		finished = func(sums []byte, channel, at, m, n int) {
+			half.finish(as[float32](sums), v.gemm.nr, channel, at, m, n)
+		}
 	case len(c) == 1 && !c.Output().Sums:
 		return nil, fmt.Errorf("the sums of a convolution in int8 are no int8: %w", bench.ErrUnsupported)
 	default:
@@ -76,27 +80,48 @@ func bindNarrowConv(ws *workspace, c bench.Chain) (*kernel, error) {
 	return triedConv(ws, c, append(kernels, pairs...)), nil
 }
 
-// finishHalfChannels is what is done to sums in fp32, ending with the only rounding to the
-// type, and the weights that it goes with: with batch norm in them they are rounded again.
-func finishHalfChannels(ws *workspace, c bench.Chain, nr int) (weights func() []byte, end finishChannels) {
+// halfChannels is Y of a convolution in a type of 16 bits, and what is done to its sums in fp32, ending with the only
+// rounding to the type.
+type halfChannels struct {
+	y, residual []uint16 // there may be no residual
+	pixels      int      // of a channel
+	bias        []float32
+	floor       float32
+	finishRows  finishHalves
+}
+
+// halfChannelsOf gives the weights too: with batch norm in them they are rounded again.
+func halfChannelsOf(ws *workspace, c bench.Chain) (weights func() []byte, h halfChannels) {
 	p := convParameters[float32](ws, c)
 	weights = func() []byte { return ws.bytes(c[0].In[1]) }
 	if p.folded {
 		weights = func() []byte { return rounded(p.weights(), element.Of(ws.dtype)) }
 	}
-	var residual []uint16
+	h = halfChannels{
+		y: halves(ws, c.Output()), pixels: pixelsOf(c.Output()), bias: p.bias, floor: float32(math.Inf(-1)),
+		finishRows: halfKernelsFor(ws.dtype, ws.isa).finishRows,
+	}
 	if p.residual != nil {
-		residual = halves(ws, p.residual)
+		h.residual = halves(ws, p.residual)
 	}
-	half, floor := halfKernelsFor(ws.dtype, ws.isa), float32(math.Inf(-1))
 	if p.relu {
-		floor = 0
+		h.floor = 0
 	}
-	out, pixels := halves(ws, c.Output()), pixelsOf(c.Output())
-	return weights, func(sums []byte, channel, at, m, n int) {
-		tile, to := as[float32](sums)[:(m-1)*nr+n], out[at:][:(m-1)*pixels+n]
-		half.finishRows(&to[0], &tile[0], &p.bias[channel:][:m][0], startOf(residual, at, len(to)), pixels, nr, pixels, m, n, floor)
-	}
+	return weights, h
+}
+
+// finish makes elements of Y as finishChannels does, of sums in rows of ld.
+func (h *halfChannels) finish(sums []float32, ld, channel, at, m, n int) {
+	from, to := sums[:(m-1)*ld+n], h.y[at:][:(m-1)*h.pixels+n]
+	h.finishRows(&to[0], &from[0], &h.bias[channel:][:m][0], startOf(h.residual, at, len(to)), h.pixels, ld, h.pixels, m, n, h.floor)
+}
+
+// epilogue is that of a convolution whose sums begin with the bias.
+func (h halfChannels) epilogue() convEpilogue[float32] {
+	epi := convEpilogue[float32]{bias: h.bias, floor: float32(math.Inf(-1))}
+	h.bias = make([]float32, len(h.bias))
+	epi.half = &h
+	return epi
 }
 
 // rounded gives the nearest elements of another type.

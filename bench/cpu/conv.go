@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"unsafe"
 
 	"hwcal/bench"
 )
@@ -68,12 +67,15 @@ func (s convShape) check() error {
 type convUnit[T float] struct {
 	gemmKernels[T]
 	convKernels[T]
-	// apart says that sums are kept apart from Y, in rows of nr pixels, until convEpilogue.finish makes Y of them.
-	apart bool
+	// rounding are for the last steps of k where Y is of 16 bits: sums in T are kept apart until then.
+	rounding nearKernels[T, uint16]
 }
 
+// apart says that the sums are kept apart from Y, in rows of nr pixels.
+func (u convUnit[T]) apart() bool { return u.rounding.tileNear != nil }
+
 func newConvUnit[T float](isa ISA) convUnit[T] {
-	return convUnit[T]{newGEMMKernels[T](isa), newConvKernels[T](isa), false}
+	return convUnit[T]{newGEMMKernels[T](isa), newConvKernels[T](isa), nearKernels[T, uint16]{}}
 }
 
 // conv is the plan of a convolution as an implicit GEMM: for each image and group,
@@ -88,7 +90,9 @@ type conv[T float] struct {
 	depth  int        // steps of k that are taken before the next ones, for all pixels
 	shifts *shifts[T] // or, where they do not fit:
 	im2col *im2col[T]
-	sums   int // panels of pixels whose sums a worker keeps apart; 0 where they are in Y
+
+	rounding nearKernels[T, uint16] // see convUnit
+	sums     int                    // panels of pixels whose sums a worker keeps apart: 0 if they are in Y, or done at once
 }
 
 // convScratch is the memory that one run at a time works in.
@@ -131,17 +135,25 @@ func planConv[T float](u convUnit[T], b blocking, l2, threads int, s convShape) 
 	if !kernels.masked {
 		v.width = max(v.width, b.nc) // a panel of weights then meets them all while it is in L1
 	}
-	if u.apart {
-		v.width = kernels.nr
+	v.rounding = u.rounding
+	keeps := u.apart() && !v.atOnce()
+	if keeps {
+		v.width = kernels.nr // a panel has its sums for itself
 	}
 	v.gemm.nc = ceilDiv(b.nc, v.width) * v.width
 	switch {
-	case u.apart && v.depth < v.gemm.k:
+	case keeps && v.depth < v.gemm.k:
 		v.sums = ceilDiv(pixels, kernels.nr) // all of them take one group of steps after the other
-	case u.apart:
+	case keeps:
 		v.sums = v.gemm.nc / kernels.nr
 	}
 	return v
+}
+
+// atOnce says that a tile takes all steps of k in one call.
+func (v *conv[T]) atOnce() bool {
+	oneRun := v.shifts == nil || v.tapCount == 1 || v.shifts.tapByTap()
+	return v.gemm.kc == v.gemm.k && oneRun
 }
 
 func (v *conv[T]) scratchBytes() int64 {
@@ -198,8 +210,8 @@ func (v *conv[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi 
 		t := convBlock[T]{
 			image: image, bp: s.b[id], edge: s.c[id], masks: s.masks[id], convEpilogue: epi,
 		}
-		if v.sums > 0 {
-			t.apart = apartBlock{channel: group * g.m, out: unit * g.m * ld, ld: ld}
+		if epi.half != nil {
+			t.first16, t.ld16 = unit*g.m*ld, ld
 			t.y = matrix[T]{data: s.sums[id], rows: g.m, cols: g.nr, ld: g.nr}
 		} else {
 			t.y = matrix[T]{data: y[unit*g.m*ld:], rows: g.m, cols: g.n, ld: ld}
@@ -225,8 +237,8 @@ func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1, p0, p1 int
 	g := v.gemm
 	for jc := j0; jc < j1; jc += g.nc {
 		end := min(jc+g.nc, j1)
-		if t.apart.j0 = jc; p1-p0 < g.k {
-			t.apart.j0 = j0
+		if t.kept = jc; p1-p0 < g.k {
+			t.kept = j0
 		}
 		for t.ic = 0; t.ic < g.m; t.ic += g.mc {
 			t.panels = newPanels(min(g.mc, g.m-t.ic), g.mr)
@@ -240,146 +252,4 @@ func (v *conv[T]) multiply(t *convBlock[T], weights []T, row, j0, j1, p0, p1 int
 			}
 		}
 	}
-}
-
-// convEpilogue is what is done to the sums while they are in registers: Y =
-// max(sum + bias + residual, floor), with a bias for each channel and a residual that
-// has the layout of Y or is nil.
-type convEpilogue[T float] struct {
-	bias, residual []T
-	floor          T
-	add            mapKernel[T, T] // the residual, behind kernels that do not
-	finish         finishChannels  // makes Y of sums that are kept apart, to which nothing else is done
-}
-
-// newConvEpilogue cuts off below 0 if relu.
-func newConvEpilogue[T float](isa ISA, bias, residual []T, relu bool) convEpilogue[T] {
-	vec := vecKernelsFor[T](isa)
-	if relu {
-		return convEpilogue[T]{bias: bias, residual: residual, add: vec.addRelu}
-	}
-	return convEpilogue[T]{bias: bias, residual: residual, floor: T(math.Inf(-1)), add: vec.add}
-}
-
-// convBlock is what band works on: panels [first, last) of a block of weights, from row
-// ic of Y and step pc of k on, and one image.
-type convBlock[T float] struct {
-	ic, pc, kc int
-	panels
-	first, last int
-	weights     []T // packed, from the block on
-	image       []T // or its planes
-	channel     int // with which they begin
-	bp, edge    []T
-	masks       []int // room for those of the steps of a tile
-	y           matrix[T]
-	convEpilogue[T]
-	far   int // where the weights are fetched that come after the block
-	apart apartBlock
-}
-
-// apartBlock tells where sums that are kept apart belong. They lie in panels of nr pixels, of all channels each.
-type apartBlock struct {
-	j0      int // the first pixel whose sums are kept
-	channel int // the first one of the group
-	out, ld int // where in Y it has its pixels, and those of the next one are
-}
-
-// at is where in y the sums of a channel of the group have those of a pixel.
-func (t *convBlock[T]) at(channel, j int) int {
-	if t.finish == nil {
-		return channel*t.y.ld + j
-	}
-	return ((j-t.apart.j0)/t.y.ld*t.y.rows + channel) * t.y.ld
-}
-
-// finishApart makes Y of the sums of channels [lo, hi) of the group and a panel of pixels.
-func (t *convBlock[T]) finishApart(lo, hi, j, cols int) {
-	t.finish(asBytes(t.y.data[t.at(lo, j):]), t.apart.channel+lo, t.apart.out+lo*t.apart.ld+j, hi-lo, cols)
-}
-
-// residualAt is the residual of an element of Y, or nil if there is none or the sum is not at its end.
-func (t *convBlock[T]) residualAt(at int, end bool) *T {
-	if t.residual == nil || !end {
-		return nil
-	}
-	return &t.residual[at]
-}
-
-// band multiplies the panels of weights by a few panels of im2col(X), which stay near
-// from when they are packed.
-func (v *conv[T]) band(t *convBlock[T], j, cols int) {
-	g := v.gemm
-	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
-	direct := cols // columns that the kernel can write to Y
-	if !g.masked && cols%g.vl != 0 {
-		direct = cols / g.nr * g.nr
-	}
-	onTheWay := 0 // columns that the first tiles pack
-	switch {
-	case v.shifts == nil:
-		v.im2col.pack(bp, t.image, t.pc, t.kc, j, j+cols)
-	case g.masked:
-		onTheWay = cols
-	default:
-		if v.shifts.everyPixel() {
-			onTheWay = cols / g.nr * g.nr
-		}
-		v.shifts.pack(bp[onTheWay*t.kc:], t.image, t.channel, t.pc, t.kc, j+onTheWay, j+cols)
-	}
-	add, end := t.pc > 0, t.pc+t.kc == g.k
-	floor := T(math.Inf(-1))
-	if end {
-		floor = t.floor
-	}
-	first, _ := t.panels.rows(t.first)
-	hot := t.ic + first // the first channel whose sums are not finished
-	for i := t.first; i < t.last; i++ {
-		lo, hi := t.panels.rows(i)
-		rows, i0 := hi-lo, t.ic+lo
-		a, bias := t.weights[lo*t.kc:][:rows*t.kc], &t.bias[i0:][:rows][0]
-		at := t.at(i0, j)
-		y := t.y.data[at:][:(rows-1)*t.y.ld+cols]
-		next := &y[0]
-		if i+1 < t.last {
-			next = &t.y.data[at+rows*t.y.ld]
-		}
-		from := 0
-		if i == t.first && onTheWay > 0 {
-			v.shifts.tiles(t, rows, onTheWay, a, j, bp, y, next, bias, t.residualAt(at, end), floor)
-			from = onTheWay
-		}
-		if from < direct {
-			far := &t.weights[min(t.far, len(t.weights)-1)]
-			g.tileNear(rows, direct-from, t.kc, &a[0], &bp[from*t.kc], &y[from], t.y.ld, add, next, bias, t.residualAt(at+from, end), floor, far, perLine[T]())
-			t.far += ceilDiv(direct-from, g.nr) * t.kc / 4 * perLine[T]()
-		}
-		if from = max(from, direct); from < cols {
-			v.edge(t, rows, cols-from, a, bp[from*t.kc:], y[from:], bias, t.residualAt(at+from, end), floor)
-		}
-		if t.finish != nil && end && (i+1 == t.last || (i0+rows-hot)*g.nr >= hotSums/int(unsafe.Sizeof(T(0)))) {
-			t.finishApart(hot, i0+rows, j, cols)
-			hot = i0 + rows
-		}
-	}
-}
-
-// edge is a tile whose last vector is not whole, and cannot be written as it is.
-func (v *conv[T]) edge(t *convBlock[T], rows, cols int, a, bp, y []T, bias, residual *T, floor T) {
-	width := ceilDiv(cols, v.gemm.vl) * v.gemm.vl
-	to := &t.edge[0]
-	v.gemm.tileNear(rows, width, t.kc, &a[0], &bp[0], to, width, false, to, nil, nil, T(math.Inf(-1)), to, 0)
-	for i := range rows {
-		row, from := y[i*t.y.ld:][:cols], t.edge[i*width:]
-		for j := range row {
-			if t.pc == 0 {
-				row[j] = 0
-			}
-			row[j] += from[j]
-		}
-	}
-	if t.pc > 0 {
-		bias = nil // it is part of the sum
-	}
-	finishPortable(rows, cols, &y[0], t.y.ld, bias, residual, floor)
 }

@@ -86,8 +86,8 @@ func bindPairConvs(ws *workspace, c bench.Chain, s convShape) ([]*kernel, error)
 	if err != nil {
 		return nil, err
 	}
-	weights, finished := finishHalfChannels(ws, c, u.nr)
-	epi := convEpilogue[float32]{bias: make([]float32, s.k), floor: float32(math.Inf(-1)), finish: finished}
+	weights, half := halfChannelsOf(ws, c)
+	epi := half.epilogue()
 	x := ws.bytes(c[0].In[0])
 	var kernels []*kernel
 	for _, v := range plans {

@@ -9,8 +9,8 @@ import (
 	"hwcal/bench/element"
 )
 
-// TestPairConv convolves integers so small that every sum is exact, by each plan, and compares all elements. Each has to be
-// finished once.
+// TestPairConv convolves integers so small that every sum is exact, by each plan, and compares all elements, with a bias, and sometimes
+// with a residual and a floor.
 func TestPairConv(t *testing.T) {
 	eachUnit(t, func(t *testing.T, unit unit) {
 		u, interleave := pairUnit(unit)
@@ -46,7 +46,7 @@ func TestPairConv(t *testing.T) {
 					plans = append(plans, m)
 				}
 				for _, plan := range plans {
-					if err := checkPairConv(t, r, unit, u.nr, tm, p, plan, (i+j)%2 == 0); err != nil {
+					if err := checkPairConv(t, r, unit, tm, p, plan, (i+j)%2 == 0); err != nil {
 						t.Fatalf("%s %+v, %d threads, blocks %+v: %v", plan.name(), s, len(tm.workers), b, err)
 					}
 				}
@@ -55,7 +55,7 @@ func TestPairConv(t *testing.T) {
 	})
 }
 
-func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pairs, plan convPlan[float32], atFront bool) error {
+func checkPairConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *pairs, plan convPlan[float32], atFront bool) error {
 	guarded := func(n int) []byte {
 		front, back := guardedBytes(t, n)
 		if atFront {
@@ -92,24 +92,32 @@ func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pair
 		}
 		return v.together(w, all, x)
 	}
-	y, ended := make([]float32, v.n*v.k*pixels), make([]int, v.n*v.k*pixels)
-	epi := convEpilogue[float32]{bias: make([]float32, v.k), floor: float32(math.Inf(-1)), finish: func(sums []byte, channel, at, m, n int) {
-		for i := range m {
-			if (at/pixels+i)%v.k != channel+i {
-				t.Errorf("element %d is given to channel %d", at+i*pixels, channel+i)
-			}
-			copy(y[at+i*pixels:][:n], as[float32](sums)[i*nr:])
-			for j := range n {
-				ended[at+i*pixels+j]++
-			}
-		}
-	}}
+	y, yv := guarded(2*v.n*v.k*pixels), make([]float64, v.n*v.k*pixels)
+	for i := range y {
+		y[i] = 0xff // NaN
+	}
+	half := halfChannels{
+		y: as[uint16](y), pixels: pixels, bias: make([]float32, v.k), floor: float32(math.Inf(-1)),
+		finishRows: halfKernelsFor(u.dtype, AVX512).finishRows,
+	}
+	for i := range half.bias {
+		half.bias[i] = float32(r.IntN(9) - 4)
+	}
+	if r.IntN(2) == 0 {
+		half.floor = 0
+	}
+	if r.IntN(2) == 0 {
+		var residual []byte
+		residual, yv = values(len(yv))
+		half.residual = as[uint16](residual)
+	}
+	epi := half.epilogue()
 	tm.run(func(w *worker) {
 		plan.run(w.id, scratch, as[float32](inPairs(w)), packed, nil, pixels, epi)
 	})
-	for at, got := range y {
+	for at := range yv {
 		n, k, pixel := at/pixels/v.k, at/pixels%v.k, at%pixels
-		want := 0.0
+		want := float64(half.bias[k]) + yv[at]
 		for c := range cg {
 			for tap := range v.r * v.s {
 				if i, ok := v.pixel(pixel, tap); ok {
@@ -117,8 +125,9 @@ func checkPairConv(t *testing.T, r *rand.Rand, u unit, nr int, tm *team, v *pair
 				}
 			}
 		}
-		if float64(got) != want || ended[at] != 1 {
-			return fmt.Errorf("y[%d,%d,%d] = %g, want %g; finished %d times", n, k, pixel, got, want, ended[at])
+		want = element.ToBF16(max(want, float64(half.floor))).Float()
+		if got := elem.Get(y, int64(at)); got != want {
+			return fmt.Errorf("y[%d,%d,%d] = %g, want %g", n, k, pixel, got, want)
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func newPixelMajor[T float](u convUnit[T], b blocking, l2, threads int, s convSh
 		return nil
 	}
 	size := int(unsafe.Sizeof(T(0)))
-	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr), apart: u.apart}
+	m := &pixelMajor[T]{shifts: sh, pixels: s.p() * s.q(), filters: ceilDiv(s.k, kernels.nr), apart: u.apart()}
 	m.panel, _ = s.panel(kernels.mr)
 	m.panels = ceilDiv(m.pixels, m.panel)
 	m.gemm = planGEMM(kernels, b, 1, m.pixels, s.k, s.c*m.tapCount)
@@ -261,7 +261,7 @@ func (m *pixelMajor[T]) finish(b *pixelBlock[T], f, image, from, to int, sums []
 		for i := 0; i < n; i += m.nr {
 			count := min(m.nr, n-i)
 			m.gemm.transposed(piece, m.nr, sums[i*m.nr:], m.nr, count, cols)
-			b.finish(asBytes(piece), f*m.nr, at+i, cols, count)
+			b.half.finish(as[float32](asBytes(piece)), m.nr, f*m.nr, at+i, cols, count)
 		}
 		return
 	}

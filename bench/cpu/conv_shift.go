@@ -193,24 +193,19 @@ func (m *shifts[T]) packByTaps(dst, planes []T, p0, kc, j0, j1 int) {
 	}
 }
 
-// tiles is the first row of tiles of a band. If there are many channels, they take a run of
-// them at a time, which have a tap in common.
-func (m *shifts[T]) tiles(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
+// packTiles is the first row of tiles of a band, which packs so many columns. If there are many channels, they take a run
+// of them at a time, which have a tap in common.
+func packTiles[T float, C any](m *shifts[T], t *convBlock[T], r tileRow[T, C], cols int, a []T, j int, bp []T) {
 	for at := 0; at < cols; at += m.nr {
-		n := min(m.nr, cols-at)
-		right := next
+		tile := r.right(at)
 		if at+m.nr < cols {
-			right = &y[at+m.nr]
+			tile.next = r.right(at + m.nr).c
 		}
-		rest := residual
-		if residual != nil {
-			rest = &unsafe.Slice(residual, cols)[at]
-		}
-		m.tile(t, rows, n, a, j+at, bp[at*t.kc:], y[at:], right, bias, rest, floor)
+		packTile(m, t, tile, min(m.nr, cols-at), a, j+at, bp[at*t.kc:])
 	}
 }
 
-func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []T, next, bias, residual *T, floor T) {
+func packTile[T float, C any](m *shifts[T], t *convBlock[T], r tileRow[T, C], cols int, a []T, j int, bp []T) {
 	width := ceilDiv(cols, m.vl) * m.vl
 	masks := m.masks[j/m.nr*len(m.taps):][:len(m.taps)]
 	if m.tapByTap() {
@@ -218,19 +213,18 @@ func (m *shifts[T]) tile(t *convBlock[T], rows, cols int, a []T, j int, bp, y []
 		for n < t.kc {
 			n += copy(t.masks[n:t.kc], masks)
 		}
-		m.tileTaps(rows, cols, t.kc, &a[0], &bp[0], &y[0], t.y.ld, t.pc > 0, next, bias, residual, floor,
+		r.tileTaps(r.rows, cols, t.kc, &a[0], &bp[0], r.c, r.ldc, t.add, r.next, r.begin(t.add), r.residual, r.floor,
 			&t.image[0], j, &m.places[t.pc], &t.masks[0])
 		return
 	}
 	for p := 0; p < t.kc; {
 		channel, tap, n := m.run(t.pc+p, t.kc-p)
-		below, rest := T(math.Inf(-1)), (*T)(nil)
-		if p+n == t.kc {
-			below, rest = floor, residual
+		a, bp, from, at, mask, add := &a[p*r.rows], &bp[p*width], &t.image[(channel-t.channel)*m.planes()], m.at[tap]+j, masks[tap], t.add || p > 0
+		if p += n; p < t.kc {
+			m.tilePack(r.rows, cols, n, a, bp, r.sums, r.lds, add, r.sums, r.bias, nil, T(math.Inf(-1)), from, m.planes(), at, m.nr, mask)
+		} else {
+			r.tilePack(r.rows, cols, n, a, bp, r.c, r.ldc, add, r.next, r.begin(add), r.residual, r.floor, from, m.planes(), at, m.nr, mask)
 		}
-		m.tilePack(rows, cols, n, &a[p*rows], &bp[p*width], &y[0], t.y.ld, t.pc+p > 0, next, bias, rest, below,
-			&t.image[(channel-t.channel)*m.planes()], m.planes(), m.at[tap]+j, m.nr, masks[tap])
-		p += n
 	}
 }
 

@@ -9,14 +9,16 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 		switch isa {
 		case AVX512:
 			all = gemmKernels[float32]{
-				mr:              14,
-				nr:              32,
-				vl:              16,
-				masked:          true,
-				tile:            sgemmUkr14x32AVX512,
-				tileNear:        sgemmNearUkr14x32AVX512,
-				tilePack:        sgemmPackUkr14x32AVX512,
-				tileTaps:        sgemmTapsUkr14x32AVX512,
+				mr:     14,
+				nr:     32,
+				vl:     16,
+				masked: true,
+				tile:   sgemmUkr14x32AVX512,
+				nearKernels: nearKernels[float32, float32]{
+					tileNear: sgemmNearUkr14x32AVX512,
+					tilePack: sgemmPackUkr14x32AVX512,
+					tileTaps: sgemmTapsUkr14x32AVX512,
+				},
 				tileSkinny:      sgemmSkinnyAVX512,
 				skinnyGrain:     1,
 				tileGEMV:        sgemmGEMVAVX512,
@@ -31,12 +33,14 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 			}
 		case AVX2:
 			all = gemmKernels[float32]{
-				mr:              6,
-				nr:              16,
-				vl:              8,
-				tile:            sgemmUkr6x16AVX2,
-				tileNear:        sgemmNearUkr6x16AVX2,
-				tilePack:        sgemmPackUkr6x16AVX2,
+				mr:   6,
+				nr:   16,
+				vl:   8,
+				tile: sgemmUkr6x16AVX2,
+				nearKernels: nearKernels[float32, float32]{
+					tileNear: sgemmNearUkr6x16AVX2,
+					tilePack: sgemmPackUkr6x16AVX2,
+				},
 				tileSkinny:      sgemmSkinnyAVX2,
 				skinnyGrain:     16,
 				tileGEMV:        sgemmGEMVAVX2,
@@ -54,14 +58,16 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 		switch isa {
 		case AVX512:
 			all = gemmKernels[float64]{
-				mr:              14,
-				nr:              16,
-				vl:              8,
-				masked:          true,
-				tile:            dgemmUkr14x16AVX512,
-				tileNear:        dgemmNearUkr14x16AVX512,
-				tilePack:        dgemmPackUkr14x16AVX512,
-				tileTaps:        dgemmTapsUkr14x16AVX512,
+				mr:     14,
+				nr:     16,
+				vl:     8,
+				masked: true,
+				tile:   dgemmUkr14x16AVX512,
+				nearKernels: nearKernels[float64, float64]{
+					tileNear: dgemmNearUkr14x16AVX512,
+					tilePack: dgemmPackUkr14x16AVX512,
+					tileTaps: dgemmTapsUkr14x16AVX512,
+				},
 				tileSkinny:      dgemmSkinnyAVX512,
 				skinnyGrain:     1,
 				tileGEMV:        dgemmGEMVAVX512,
@@ -76,12 +82,14 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 			}
 		case AVX2:
 			all = gemmKernels[float64]{
-				mr:              6,
-				nr:              8,
-				vl:              4,
-				tile:            dgemmUkr6x8AVX2,
-				tileNear:        dgemmNearUkr6x8AVX2,
-				tilePack:        dgemmPackUkr6x8AVX2,
+				mr:   6,
+				nr:   8,
+				vl:   4,
+				tile: dgemmUkr6x8AVX2,
+				nearKernels: nearKernels[float64, float64]{
+					tileNear: dgemmNearUkr6x8AVX2,
+					tilePack: dgemmPackUkr6x8AVX2,
+				},
 				tileSkinny:      dgemmSkinnyAVX2,
 				skinnyGrain:     8,
 				tileGEMV:        dgemmGEMVAVX2,

@@ -21,8 +21,8 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 		tile: func(rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, _ *run) {
 			n.near(rows, cols, k, a, b, c, ldc, add, next, nil, nil, T(math.Inf(-1)), nil, 0)
 		},
-		tileNear:   n.near,
-		tileSkinny: n.skinny, skinnyGrain: n.vl,
+		nearKernels: nearKernels[T, T]{tileNear: n.near},
+		tileSkinny:  n.skinny, skinnyGrain: n.vl,
 		transpose: inLanes(n.vl, n.transpose), transposeRows: n.vl,
 		copyRows: n.copyRows,
 	}

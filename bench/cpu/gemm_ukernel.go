@@ -19,22 +19,7 @@ type gemmKernels[T float] struct {
 	// follows begins, fetch what else comes from far; it may be nil.
 	tile func(rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, fetch *run)
 
-	// tileNear is tile where B is so near that it need not be fetched, with an epilogue on
-	// the registers: without add the sums begin with bias[row], and what is stored is
-	// max(sum + residual, floor), with a residual that has the layout of C. bias and
-	// residual may be nil. Every 4 steps it fetches a line, the first of them at far, each
-	// step elements behind the one before.
-	tileNear func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, far *T, step int)
-
-	// tilePack is tileNear for one tile, which reads B, k rows of cols elements, from
-	// src[at], and packs it into b; meanwhile it fetches what is far elements further. It
-	// reads the columns whose bits are set in mask, and the others are 0; where tiles are not
-	// masked it reads all. It may be nil.
-	tilePack func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, lds, at, far, mask int)
-
-	// tileTaps is tilePack with row p of B at src[at+places[p]], and with a mask of its own.
-	// It may be nil.
-	tileTaps func(rows, cols, k int, a, b, c *T, ldc int, add bool, next, bias, residual *T, floor T, src *T, at int, places, masks *int)
+	nearKernels[T, T]
 
 	// tileSkinny takes 4 rows of b a step; n is a multiple of skinnyGrain. It may be nil.
 	tileSkinny  skinnyTile[T]
@@ -69,6 +54,27 @@ type gemmKernels[T float] struct {
 	copyRows func(dst, src *T, lds, k int)
 }
 
+// nearKernels are micro-kernels for a B that is so near that it need not be fetched, with an epilogue on the registers.
+// The elements of C and of the residual may be of another type than those of A and B, to which the sums are rounded: the
+// sums of the steps before are then not in C, but where bias would be, in fp32 and rows of nr, and it is one tile.
+type nearKernels[T float, C any] struct {
+	// tileNear is tile with an epilogue: without add the sums begin with bias[row], and what is stored is
+	// max(sum + residual, floor), with a residual that has the layout of C. bias and
+	// residual may be nil. Every 4 steps it fetches a line, the first of them at far, each
+	// step elements behind the one before.
+	tileNear func(rows, cols, k int, a, b *T, c *C, ldc int, add bool, next *C, bias *T, residual *C, floor T, far *T, step int)
+
+	// tilePack is tileNear for one tile, which reads B, k rows of cols elements, from
+	// src[at], and packs it into b; meanwhile it fetches what is far elements further. It
+	// reads the columns whose bits are set in mask, and the others are 0; where tiles are not
+	// masked it reads all. It may be nil.
+	tilePack func(rows, cols, k int, a, b *T, c *C, ldc int, add bool, next *C, bias *T, residual *C, floor T, src *T, lds, at, far, mask int)
+
+	// tileTaps is tilePack with row p of B at src[at+places[p]], and with a mask of its own.
+	// It may be nil.
+	tileTaps func(rows, cols, k int, a, b *T, c *C, ldc int, add bool, next *C, bias *T, residual *C, floor T, src *T, at int, places, masks *int)
+}
+
 // skinnyTile adds to y[m x n] the product of x, packed as [steps][m][rows], and of rows*steps rows of b.
 type skinnyTile[T float] func(m, n, steps int, x, b *T, ldb int, y *T, ldy int)
 
@@ -79,12 +85,14 @@ func portableGEMMKernels[T float]() gemmKernels[T] {
 		tile: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _ *T, _ *run) {
 			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
 		},
-		tileNear: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _, bias, residual *T, floor T, _ *T, _ int) {
-			tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
-			if add {
-				bias = nil // it was added with the first part of the sum
-			}
-			finishPortable(rows, cols, c, ldc, bias, residual, floor)
+		nearKernels: nearKernels[T, T]{
+			tileNear: func(rows, cols, k int, a, b, c *T, ldc int, add bool, _, bias, residual *T, floor T, _ *T, _ int) {
+				tilePortable(rows, cols, k, nr, a, b, c, ldc, add)
+				if add {
+					bias = nil // it was added with the first part of the sum
+				}
+				finishPortable(rows, cols, c, ldc, bias, residual, floor)
+			},
 		},
 		transpose:     transposePortable[T],
 		transposeRows: 1,

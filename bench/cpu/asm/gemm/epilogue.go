@@ -4,6 +4,8 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"hwcal/bench/cpu/asm/simd"
 )
 
 // epilogue adds the residual, if there is one, and cuts off below the floor.
@@ -18,8 +20,12 @@ func (u ukernel) epilogue(c *build.Context, at func(string) string, rows, vecs i
 	c.SUBQ(param(c, "c"), regTemp)
 	for i := range rows {
 		for j := range vecs {
-			from := Mem{Base: regTemp, Disp: j * u.Bytes}
-			if u.masked() {
+			from := Mem{Base: regTemp, Disp: j * u.lanes() * u.bytesC()}
+			if u.rounds {
+				c.VPMOVZXWD_Z(from, mask[j], spare)
+				c.VPSLLD(Imm(16), spare, spare)
+				add(spare, acc(i, j), acc(i, j))
+			} else if u.masked() {
 				pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)(from, mask[j], spare)
 				add(spare, acc(i, j), acc(i, j))
 			} else {
@@ -36,6 +42,29 @@ func (u ukernel) epilogue(c *build.Context, at func(string) string, rows, vecs i
 		for j := range vecs {
 			// The last source wins if it is NaN, so a NaN stays one.
 			pick(u.target, c.VMAXPS, c.VMAXPD)(acc(i, j), spare, acc(i, j))
+		}
+	}
+}
+
+// round rounds the sums to bf16 and stores them, a row of two vectors in one.
+func (u ukernel) round(c *build.Context, rows, vecs int, mask []reg.OpmaskPhysical, acc func(i, j int) reg.VecPhysical) {
+	both := reg.K7
+	if vecs == 2 {
+		c.KUNPCKWD(mask[0], mask[1], both)
+	}
+	c.MOVQ(regC, regTemp)
+	for i := range rows {
+		to := Mem{Base: regTemp}
+		if vecs == 2 {
+			simd.Emit(c, "VCVTNE2PS2BF16", acc(i, 0), acc(i, 1), acc(i, 0))
+			c.VMOVDQU16(acc(i, 0), both, to)
+		} else {
+			low := acc(i, 0).AsY()
+			simd.Emit(c, "VCVTNEPS2BF16", acc(i, 0), low)
+			c.VMOVDQU16(low, mask[0], to)
+		}
+		if i < rows-1 {
+			c.ADDQ(regLDC, regTemp)
 		}
 	}
 }

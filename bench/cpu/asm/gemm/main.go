@@ -93,11 +93,16 @@ func main() {
 	u := tile(t)
 	u.pairs = true
 	u.convolution()
+	u.rounds = true
+	u.convolution()
 }
 
 // convolution writes the kernels that convolutions have beside those of matmul.
 func (u ukernel) convolution() {
 	to := func(kind string) string {
+		if u.rounds {
+			kind += "rounding"
+		}
 		return fmt.Sprintf("%sgemm_%sukr_%dx%d_%s_amd64.s", u.prefix, kind, u.mr, u.vecs*u.lanes(), u.Name)
 	}
 	u.near = true

@@ -30,6 +30,17 @@ type ukernel struct {
 	// pairs says that an element of A and of B is a pair of bf16, one behind the other in k, whose products are
 	// added at once.
 	pairs bool
+	// rounds says that C is in bf16, and the residual. Sums that are not complete are in fp32, in rows as long as the
+	// widest tile, and are added from there: see tileRow.
+	rounds bool
+}
+
+// bytesC is the size of an element of C.
+func (u ukernel) bytesC() int {
+	if u.rounds {
+		return 2
+	}
+	return u.size
 }
 
 // tile is the largest tile whose accumulators leave room for one step of B and
@@ -102,15 +113,21 @@ var (
 )
 
 func (u ukernel) emit(c *build.Context) {
-	const params = "rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, "
+	params := "rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, "
+	end := "bias, residual *T, floor T, "
 	tile := fmt.Sprintf("Ukr%dx%d", u.mr, u.vecs*u.lanes())
+	if u.rounds {
+		params = "rows, cols, k int, a, b *T, c *uint16, ldc int, add bool, next *uint16, "
+		end = "bias *T, residual *uint16, floor T, "
+		tile = "Rounding" + tile
+	}
 	switch {
 	case u.taps:
-		u.function(c, "Taps"+tile, params+"bias, residual *T, floor T, src *T, at int, places, masks *int")
+		u.function(c, "Taps"+tile, params+end+"src *T, at int, places, masks *int")
 	case u.packs:
-		u.function(c, "Pack"+tile, params+"bias, residual *T, floor T, src *T, lds, at, far, mask int")
+		u.function(c, "Pack"+tile, params+end+"src *T, lds, at, far, mask int")
 	case u.near:
-		u.function(c, "Near"+tile, params+"bias, residual *T, floor T, far *T, step int")
+		u.function(c, "Near"+tile, params+end+"far *T, step int")
 	default:
 		u.function(c, tile, params+"fetch *byte")
 	}
@@ -118,7 +135,8 @@ func (u ukernel) emit(c *build.Context) {
 	c.Load(c.Param("cols"), regCols)
 	c.Load(c.Param("b"), regB)
 	c.Load(c.Param("c"), regC)
-	u.elements(c, "ldc", regLDC)
+	c.Load(c.Param("ldc"), regLDC)
+	c.SHLQ(Imm(uint64(log2(u.bytesC()))), regLDC)
 	if u.packs {
 		c.Load(c.Param("src"), regSource)
 		u.elements(c, "at", regTemp)
@@ -183,7 +201,7 @@ func (u ukernel) emitRow(c *build.Context, rows int) {
 	}
 	c.Label(at("tile"))
 	// The tile that follows: on the right, or the first of the next row.
-	c.LEAQ(Mem{Base: regC, Disp: u.vecs * u.Bytes}, regC2)
+	c.LEAQ(Mem{Base: regC, Disp: nr * u.bytesC()}, regC2)
 	c.CMPQ(regCols, U32(nr))
 	c.CMOVQLE(param(c, "next"), regC2)
 	if u.masked() {
@@ -199,7 +217,7 @@ func (u ukernel) emitRow(c *build.Context, rows int) {
 		c.JL(LabelRef(at("half")))
 	}
 	u.emitTile(c, rows, 2)
-	c.ADDQ(U32(u.vecs*u.Bytes), regC)
+	c.ADDQ(U32(nr*u.bytesC()), regC)
 	c.SUBQ(U32(nr), regCols)
 	c.JG(LabelRef(at("tile")))
 	c.JMP(LabelRef("done"))

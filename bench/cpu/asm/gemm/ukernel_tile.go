@@ -47,19 +47,21 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	c.MOVB(param(c, "add"), regTemp.As8())
 	c.TESTB(regTemp.As8(), regTemp.As8())
 	c.JZ(LabelRef(at("zero")))
-	c.MOVQ(regC, regTemp)
-	for i := range rows {
-		for j := range vecs {
-			from := Mem{Base: regTemp, Disp: j * u.Bytes}
+	if u.rounds {
+		c.MOVQ(param(c, "bias"), regTemp)
+		for i := range rows {
+			for j := range vecs {
+				load(Mem{Base: regTemp, Disp: (i*u.vecs + j) * u.Bytes}, acc(i, j))
+			}
+		}
+	} else {
+		u.eachOfC(c, rows, vecs, func(i, j int, from Mem) {
 			if u.masked() {
 				loadMasked(from, mask[j], acc(i, j))
 			} else {
 				load(from, acc(i, j))
 			}
-		}
-		if i < rows-1 {
-			c.ADDQ(regLDC, regTemp)
-		}
+		})
 	}
 	c.JMP(LabelRef(at("multiply")))
 	c.Label(at("zero"))
@@ -186,7 +188,7 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	c.JZ(LabelRef(at("tail")))
 	c.MOVQ(U32(rows), regRow)
 	c.Label(at("every"))
-	for line := 0; line < bytesB; line += 64 {
+	for line := 0; line < vecs*u.lanes()*u.bytesC(); line += 64 {
 		c.PREFETCHT0(Mem{Base: regC2, Disp: line})
 	}
 	c.ADDQ(regLDC, regC2)
@@ -221,15 +223,25 @@ func (u ukernel) emitTile(c *build.Context, rows, vecs int) {
 	if !u.fetches() {
 		u.epilogue(c, at, rows, vecs, mask, acc)
 	}
+	if u.rounds {
+		u.round(c, rows, vecs, mask, acc)
+		return
+	}
+	u.eachOfC(c, rows, vecs, func(i, j int, to Mem) {
+		if u.masked() {
+			load(acc(i, j), mask[j], to)
+		} else {
+			load(acc(i, j), to)
+		}
+	})
+}
+
+// eachOfC calls do for each vector of the tile with its place in C.
+func (u ukernel) eachOfC(c *build.Context, rows, vecs int, do func(i, j int, at Mem)) {
 	c.MOVQ(regC, regTemp)
 	for i := range rows {
 		for j := range vecs {
-			to := Mem{Base: regTemp, Disp: j * u.Bytes}
-			if u.masked() {
-				load(acc(i, j), mask[j], to)
-			} else {
-				load(acc(i, j), to)
-			}
+			do(i, j, Mem{Base: regTemp, Disp: j * u.lanes() * u.bytesC()})
 		}
 		if i < rows-1 {
 			c.ADDQ(regLDC, regTemp)
