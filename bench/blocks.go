@@ -13,16 +13,16 @@ import (
 
 // A block takes samples of both sides in quads of ABBA or BAAB, until it has lasted
 // some milliseconds or has four quads. Its ratio is that of the fastest samples: a
-// disturbance must hit all samples of a side to move it. After each look that decided nothing, blocks have
-// twice that: where the host takes a core every other moment, a sample of all cores is rarely undisturbed, and a side
-// that has none in a block says nothing of itself.
+// disturbance must hit all samples of a side to move it. After each look that decided nothing both limits
+// double: on a host that keeps taking cores away few samples are undisturbed on all cores, and a block tells the
+// truth only if each side has one of these.
 const (
 	quad       = 4
 	mostQuads  = 4
 	blockLasts = 4 * time.Millisecond
 )
 
-// quadsOf the block behind n others, of which each quad lasts so long.
+// quadsOf is the number of quads in the block that follows n others, if a quad lasts so long.
 func quadsOf(n int, lasts time.Duration) int {
 	look := 0
 	for look < len(stat.Looks) && n >= stat.Looks[look] {
@@ -103,8 +103,8 @@ func (b *blocks) next() error {
 	var order []int
 	var runs []Run
 	if len(b.layouts) > 1 {
-		// Another one is in the caches. The unfused side of a pair brings all tensors back; sides
-		// with a workspace each bring their own.
+		// The caches hold another layout. Uncounted runs bring this one back: of the unfused side, which
+		// uses all tensors of the pair, or of each side if each has a workspace of its own.
 		for side := range l.ws {
 			runs = append(runs, Run{Kernels: l.sides[side].kernels(), N: 1})
 		}

@@ -10,14 +10,14 @@ import (
 	"hwcal/schema"
 )
 
-// disturbance of something that was measured: whether it still is, as repetitions may not have
-// been, and whether that is urgent: a verdict waits for it, or others are held against it.
+// disturbance tells of a figure that the host disturbed whether it still is disturbed (a repetition may have
+// replaced it), and whether to repeat it is urgent: a verdict depends on it, or other figures are held against it.
 type disturbance struct {
 	still  func() bool
 	urgent bool
 }
 
-// disturbedStep measured what the host disturbed.
+// disturbedStep is a step to repeat, as the host disturbed a figure that it measured.
 type disturbedStep struct {
 	step
 	disturbance

@@ -35,8 +35,8 @@ func (c *Calibrator) addBandwidth(e schema.Bandwidth, m Measurement) {
 	c.Device.Bandwidth[at] = e
 }
 
-// supersedes says which of two entries of a working set counts: the undisturbed one, unless the other refutes it; of two
-// disturbed ones the better, as what disturbs takes away; of two others the first.
+// supersedes says whether e replaces the old entry of its working set. An undisturbed entry beats a disturbed one, unless
+// that refutes it; of two disturbed ones the better counts, as disturbances only slow down; of two undisturbed ones the old.
 func supersedes(e, old schema.Bandwidth) bool {
 	switch was, is := hasAny(old.Warnings, disturbances...), hasAny(e.Warnings, disturbances...); {
 	case was && is:

@@ -108,8 +108,8 @@ func (c *Calibrator) fusedOperation(e *schema.Fusion, parts Parts) schema.Comput
 	return o
 }
 
-// intermediates says where the operations meet that fusing joins, by the largest
-// of their working sets, and how fast that level is copied.
+// intermediates is the level where the intermediate tensors live, by the largest working
+// set of the operations that read one, and the rate of the kernel copy in it.
 func (c *Calibrator) intermediates(chain Chain, d schema.DType, threads int) (schema.Level, float64) {
 	level := c.levels.of(meetingBytes(chain, d), threads)
 	gbps, _ := ceiling(c.Device.Bandwidth, level, threads, func(kernel string) bool { return kernel == "copy" })

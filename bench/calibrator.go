@@ -56,17 +56,15 @@ type Progress struct {
 	Left        time.Duration // estimate
 }
 
-// step is a unit of work. Its cost is what is set aside for it; scale, at most 1, says
-// how much of that, beyond what it takes in any case, is left to it when the budget runs
-// short. What usually ends long before tells its usual time. What may take long says how long it
-// takes at the least, at the rates that were measured before. An extra one comes behind what the host disturbed.
+// step is a unit of work. run gets a scale, at most 1: the share of cost - least that is
+// left to it when the budget runs short.
 type step struct {
 	label string
-	cost  time.Duration
-	least time.Duration // of the cost
-	usual time.Duration // 0 for the cost
-	takes func() time.Duration
-	extra bool
+	cost  time.Duration        // what is set aside for it
+	least time.Duration        // the part of cost that it takes in any case
+	usual time.Duration        // what it usually takes, to estimate the time left; 0 for the cost
+	takes func() time.Duration // the least that it takes at the rates measured by then; nil for steps that are never long
+	extra bool                 // comes after the urgent repetitions of what the host disturbed
 	run   func(ctx context.Context, scale float64) error
 }
 

@@ -58,8 +58,8 @@ func (c *Calibrator) disturbedComputed(i int) disturbance {
 	return disturbance{still: func() bool { return c.computed[i].disturbed() }}
 }
 
-// refutes says that a disturbed measurement shows a rate to be possible below which an "undisturbed" one was disturbed
-// unseen. Workers that are apart, each with a cache to itself, may be faster than they are at other times.
+// refutes says that a disturbed measurement was faster than a calm one, by more than the clock may move: the calm one must
+// have been disturbed unnoticed. Workers that are apart refute nothing, as each has a cache to itself and may be faster.
 func refutes(disturbed float64, warnings []schema.Code, calm float64) bool {
 	return disturbed > (1+clockTolerance)*calm && !hasAny(warnings, schema.WorkersApart)
 }

@@ -9,9 +9,9 @@ import "slices"
 // Obviously Wrong, 2009). So the blocks of a pair take turns between layouts, each with tensors of
 // its own, and the interval is that of the median layout.
 
-// layoutBytes is what the tensors of all layouts of a case take together, at most: what is larger than a fifth
-// of it lies on so many pages that it has its average within itself. The medians of two layouts are an interval
-// that misses the median of all every other time, those of five every sixteenth: fewer say nothing.
+// layoutBytes is what the tensors of all layouts of a case take together, at most. A case larger than a fifth of it
+// has a single layout: on so many pages the effect averages out. There are never two to four: the range of the
+// medians of five layouts misses the median of all possible ones once in sixteen times, that of two every other time.
 const layoutBytes = 256 << 20
 
 // layoutCounts divide the looks, so that each layout counts alike.
@@ -25,8 +25,8 @@ type layout struct {
 
 type layouts []layout
 
-// layoutsOf is how many there are of a pair. A device that is not divided into threads spreads
-// addresses over its caches by itself, and what begins in memory each time meets no lines of its own.
+// layoutsOf is how many layouts a pair has. One is enough on a GPU, which hashes addresses over its
+// caches, and for cold runs, whose data does not compete for sets with what it left there before.
 func (r *Runner) layoutsOf(cases []Case) int {
 	if c := cases[0]; c.Place.Threads == 0 || c.Cold {
 		return 1

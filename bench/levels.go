@@ -137,8 +137,9 @@ func (l levels) of(bytes int64, threads int) schema.Level {
 	return l.outer
 }
 
-// flatOn is where the curve of so many threads is DRAM: that of one thread, grown as the last caches do that they
-// fill, if that curve shows one of them. A virtual machine may claim one for each of its cores.
+// flatOn is the working set from which on so many threads read from DRAM: that of one thread (flatFrom), scaled by the
+// capacity of the last-level caches that they fill, if its curve is consistent with one such cache: flat from one to three
+// times its size on. A virtual machine may claim one for each of its cores.
 func (l levels) flatOn(threads int) int64 {
 	if len(l.caches) == 0 {
 		return l.flatFrom
@@ -150,8 +151,8 @@ func (l levels) flatOn(threads int) int64 {
 	return int64(float64(l.flatFrom) * float64(last.capacity(threads)) / float64(last.capacity(min(threads, 1))))
 }
 
-// each says that every core, or group of cores, has the cache that one thread was seen to fill: what a virtual
-// machine claims and has not is the last.
+// each says that a cache can be counted once for every core, or group of cores: one thread was seen to fill it, and
+// it is not the last level, which is what a virtual machine claims without having it.
 func (l levels) each(c cacheLevel) bool {
 	return c.size <= l.flatFrom && c.name != l.caches[len(l.caches)-1].name
 }
@@ -176,8 +177,8 @@ func (c cacheLevel) believed(threads int) int64 {
 	return min(c.capacity(threads), MostCache*int64(c.cores))
 }
 
-// depth is how many times as large as the level before a working set is of which next to nothing stays there. Twice is
-// too little: the 4 MiB of two L2 still served 5% of 8 MiB, and a quarter of 6 MiB.
+// depth is how many times the next inner level a working set has to be for that level to serve next to nothing of it.
+// Twice is too little: the 4 MiB of two L2 still served 5% of 8 MiB, and a quarter of 6 MiB.
 const depth = 3
 
 // deep says that a working set in a level is served by that alone.

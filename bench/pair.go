@@ -23,7 +23,7 @@ type Comparison struct {
 	Warnings       []schema.Code
 	Notes          []string
 
-	times [][][]ratio // of each time and layout; nil of an earlier run
+	times [][][]ratio // the blocks by time of measurement and layout; nil if measured before an interruption
 }
 
 // Compare measures a chain unfused against fused. Nothing is decided where the workers were apart.
@@ -31,8 +31,8 @@ func (r *Runner) Compare(ctx context.Context, c Case, budget time.Duration) (Com
 	return r.pair(ctx, c, budget, 0, fusedSide)
 }
 
-// Control measures the unfused side against itself, with one execution more for each
-// `part` on the side that stands for unfused: a trial whose outcome is known.
+// Control measures the unfused side against itself, where the side that stands in for unfused does
+// one more execution for every `part`: a trial whose true speedup is known, see TrueSpeedup.
 func (r *Runner) Control(ctx context.Context, c Case, budget time.Duration, part int) (Comparison, error) {
 	return r.pair(ctx, c, budget, part, unfusedSide)
 }
@@ -86,8 +86,8 @@ func (r *Runner) pair(ctx context.Context, c Case, budget time.Duration, part in
 	return out, err
 }
 
-// perSample are the executions of both sides in a sample of n at the least: as many, or with one more for each `part` on
-// the first side.
+// perSample is the number of executions in a sample of each side, at least n: the same for both, or on the first side
+// one more for every `part` on the second.
 func perSample(n, part int) [2]int {
 	if part == 0 {
 		return [2]int{n, n}
@@ -137,13 +137,13 @@ func (c Comparison) disturbed() bool {
 	return hasAny(c.Warnings, schema.NoisyHost, schema.Throttled, schema.ClockUnsettled, schema.WorkersApart)
 }
 
-// neighbourShift is how far a neighbour moves the logarithm of a speedup: on the same core he takes some units more than
-// others, and a pair that waits for these compares otherwise. Of 226 entries of pairs beside one, in eight default runs of a
-// Zen 4, the interval holds the median of the calm ones in 77%, and with so much more at both ends in 95%.
+// neighbourShift is how far a neighbour on the same core moves the logarithm of a speedup: he occupies some execution units
+// more than others, which slows the two sides unequally. In eight default runs of a Zen 4, of 226 entries of pairs beside a
+// neighbour, the interval holds the median of the undisturbed entries in 77%, and widened by this at both ends in 95%.
 const neighbourShift = 0.03
 
-// beside widens the interval of a pair that a neighbour disturbed at the only time that it was measured at. At several
-// the interval holds what differs between them. Controls have the same code on both sides, of which he takes the same.
+// beside widens the interval of a pair that was measured only once, beside a neighbour. Measured several times, the
+// interval spans the differences between them already. Controls need it not: he slows the same code on both sides alike.
 func (c *Comparison) beside() {
 	if len(c.times) != 1 || !slices.Contains(c.Warnings, schema.NoisyHost) {
 		return
@@ -152,7 +152,7 @@ func (c *Comparison) beside() {
 	c.hold(c.Low/math.Exp(neighbourShift), c.High*math.Exp(neighbourShift))
 }
 
-// hold gives it another interval. The verdict follows from that, unless the workers were apart or the blocks are too few.
+// hold replaces the interval. The verdict follows from it, unless the workers were apart or the blocks are too few.
 func (c *Comparison) hold(low, high float64) {
 	c.Low, c.High, c.Verdict = low, high, schema.Inconclusive
 	if !c.apart() && c.Blocks >= schema.LeastBlocks {
@@ -160,9 +160,9 @@ func (c *Comparison) hold(low, high float64) {
 	}
 }
 
-// join takes the less disturbed of two comparisons of a pair. Where both are disturbed alike, it takes the blocks of
-// both, as of two times; where those of an earlier run are not known, what holds at one time only is no verdict: the
-// interval grows to hold both.
+// join takes the less disturbed of two comparisons of a pair. Where both are disturbed alike, it pools their blocks, as
+// those of two times. Where the blocks of one are not kept, the interval grows to hold both intervals: what held at one
+// time only decides nothing.
 func (c Comparison) join(o Comparison) Comparison {
 	switch {
 	case c.apart() != o.apart():

@@ -49,9 +49,9 @@ func (r *Runner) patient() *time.Duration {
 // apartNap is between two looks whether workers are together again.
 const apartNap = 5 * time.Millisecond
 
-// together waits for workers that a host has moved apart: where it does so for a second now and then, what
-// is measured in between holds more often. A case waits no longer than it may be repeated, and where they
-// stay apart a run soon waits no more.
+// together waits while the host keeps the workers apart: on one that does so for a second now and then, more
+// cases are then measured with workers that are together. A case waits at most its RetryTime, and all cases
+// of a run at most the Patience of the settings, so that a run does not wait forever where they stay apart.
 func (r *Runner) together(ctx context.Context, p Place) {
 	begin := r.Now()
 	most := min(*r.patient(), r.Settings.RetryTime)
@@ -140,7 +140,8 @@ func (r *Runner) MeasureIn(ctx context.Context, ws Workspace, c Case, budget tim
 		}
 		m.Verified = true
 	}
-	// What has run for long is warm, and one execution makes a sample: what page faults had of it is seen below.
+	// A long verifying run has warmed the core up, and one execution makes a sample. If page faults took most of
+	// its time, samples turn out too short below, and n grows.
 	n := 1
 	if took < max(longTimes*r.Settings.MinSample, r.Settings.WarmUp) {
 		if n, err = r.iterations(ws, seq, took, r.Settings.MinSample); err != nil {
@@ -215,14 +216,14 @@ func (r *Runner) enough(samples []float64, executions int, spent, budget time.Du
 	return s.CIHigh-s.CILow <= 2*r.Settings.Precision*s.Median
 }
 
-// longTimes the least time of a sample is what one execution takes that needs no others to count how many make a sample.
+// longTimes is how many times the least time of a sample an execution has to last to be a sample by itself.
 const longTimes = 20
 
 // stall is more than page faults and neighbours add to a first execution.
 const stall = 500 * time.Millisecond
 
 // iterations warms up and finds how often to run the kernels for a sample of at least
-// the given time. They ran once already, for `took`, of which page faults and neighbours may have had the most.
+// the given time. They ran once already, for `took`, most of which may be due to page faults and neighbours.
 func (r *Runner) iterations(ws Workspace, seq []Kernel, took, sample time.Duration) (int, error) {
 	if took >= max(sample, r.Settings.WarmUp)+stall {
 		return 1, nil

@@ -27,8 +27,8 @@ func (s attentionShape) check(workers int) error {
 	return nil
 }
 
-// sharing has the queries of all heads that share K and V in one head, unless they see
-// different keys.
+// sharing merges the heads that share K and V into one head with the queries of all, so that
+// K and V are read once; not with a causal mask, by which queries see different keys.
 func (s attentionShape) sharing() attentionShape {
 	if !s.causal {
 		s.heads, s.sq, s.group = s.heads/s.group, s.sq*s.group, 1
@@ -44,8 +44,9 @@ func (s attentionShape) seen(query int) int {
 	return s.sk
 }
 
-// shares divides the blocks of rows of all heads among workers so that each has to do
-// with as many keys: worker i gets those from share i on to the next.
+// shares divides the blocks of `rows` queries of all heads among workers so that the keys
+// that each worker's blocks see add up to about the same: worker i gets blocks
+// [shares[i], shares[i+1]).
 func (s attentionShape) shares(workers, rows int) []int {
 	blocks, total := ceilDiv(s.sq, rows), 0
 	keys := func(i int) int { return s.seen(min((i%blocks+1)*rows, s.sq) - 1) }

@@ -123,9 +123,10 @@ func (c *causal[T]) pv(mem []byte, p, v, o []T) (func(w *worker), error) {
 	}, nil
 }
 
-// eachPanel calls f with the worker's panels of rows of scores of type E, few enough for a call: from which element on, how
-// many rows, how much the first of them sees, to which each adds one, and how long they are taken for: in whole lines. (Stores
-// wait for the rest of a line that one before them writes in part: of rows from memory they took longer so than the rows.)
+// eachPanel calls f for the worker's rows of scores of type E, as few as suit one assembly call: m rows from element `at`
+// on, of which the first sees `seen` keys and each other one more than the row before; n is the length of the last, rounded
+// up to whole cache lines. (A line that is stored to in part has to be read first, and later stores wait for it: with rows in
+// memory that took longer than the rows themselves.)
 func eachPanel[E inMemory, T float](c *causal[T], w *worker, f func(at, m, seen, n int)) {
 	line := 64 / int(unsafe.Sizeof(E(0)))
 	for i := c.shares[w.id]; i < c.shares[w.id+1]; i++ {

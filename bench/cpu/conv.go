@@ -67,11 +67,11 @@ func (s convShape) check() error {
 type convUnit[T float] struct {
 	gemmKernels[T]
 	convKernels[T]
-	// rounding are for the last steps of k where Y is of 16 bits: sums in T are kept apart until then.
+	// rounding kernels do the last steps of k if Y is of 16 bits; partial sums are kept in a buffer of T. Else they are nil.
 	rounding nearKernels[T, uint16]
 }
 
-// apart says that the sums are kept apart from Y, in rows of nr pixels.
+// apart says that partial sums are kept in a buffer instead of Y, in rows of nr pixels.
 func (u convUnit[T]) apart() bool { return u.rounding.tileNear != nil }
 
 func newConvUnit[T float](isa ISA) convUnit[T] {
@@ -86,13 +86,13 @@ type conv[T float] struct {
 	convShape
 	convSteps
 	gemm   *gemm[T]   // of one image and group
-	width  int        // pixels whose panels are packed together
-	depth  int        // steps of k that are taken before the next ones, for all pixels
-	shifts *shifts[T] // or, where they do not fit:
-	im2col *im2col[T]
+	width  int        // pixels of a band, whose panels are packed together
+	depth  int        // steps of k that all pixels of a worker take before the next ones
+	shifts *shifts[T] // reads X in place; nil for shapes that it does not fit, for which there is
+	im2col *im2col[T] // which gathers
 
 	rounding nearKernels[T, uint16] // see convUnit
-	sums     int                    // panels of pixels whose sums a worker keeps apart: 0 if they are in Y, or done at once
+	sums     int                    // panels of pixels whose partial sums a worker keeps apart; 0 if there are none, or in Y
 }
 
 // convScratch is the memory that one run at a time works in.

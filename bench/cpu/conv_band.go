@@ -28,20 +28,20 @@ func newConvEpilogue[T float](isa ISA, bias, residual []T, relu bool) convEpilog
 // ic of Y and step pc of k on, and one image.
 type convBlock[T float] struct {
 	ic, pc, kc int
-	add, end   bool // the block has not the first steps of k, has the last ones
+	add, end   bool // the block does not begin with the first step of k; it ends with the last one
 	panels
 	first, last int
 	weights     []T // packed, from the block on
-	image       []T // or its planes
-	channel     int // with which they begin
+	image       []T // or its planes, with a stride
+	channel     int // the first one in image
 	bp, edge    []T
-	masks       []int // room for those of the steps of a tile
+	masks       []int // room for the masks of the steps of a tile
 	y           matrix[T]
 	convEpilogue[T]
-	far int // where the weights are fetched that come after the block
+	far int // offset in weights of what is prefetched next, behind the block
 
-	// Where Y is of 16 bits, y has the sums of all channels and of panels of nr pixels, the first of which is kept; there
-	// may be none. The channels of Y begin at element first16, ld16 elements apart.
+	// If Y is of 16 bits, y are partial sums: [panel of nr pixels][channel][nr], from pixel `kept` on; it is empty if there
+	// are none. The image's channels of Y begin at element first16 and are ld16 elements apart.
 	kept, first16, ld16 int
 }
 
@@ -53,7 +53,8 @@ func (t *convBlock[T]) sumsAt(channel, j int) int {
 	return ((j-t.kept)/t.y.ld*t.y.rows + channel) * t.y.ld
 }
 
-// tileRow is where a row of tiles goes: to C, and as long as steps of k are missing to sums, which are in C if that is in T.
+// tileRow is a row of tiles to compute, of one panel of weights: its kernels, its place in C, and that of its partial sums
+// while steps of k are missing, which is C itself if that is in T.
 type tileRow[T float, C any] struct {
 	nearKernels[T, C]
 	rows              int
@@ -79,7 +80,7 @@ func (r tileRow[T, C]) right(n int) tileRow[T, C] {
 	return r
 }
 
-// begin is what the sums of a kernel begin with.
+// begin is what a kernel takes for bias.
 func (r tileRow[T, C]) begin(add bool) *T {
 	if add {
 		return r.sums
@@ -109,7 +110,7 @@ func (v *conv[T]) row(t *convBlock[T], i, j, cols int) tileRow[T, T] {
 	return r
 }
 
-// roundedRow is it in a type of 16 bits.
+// roundedRow is row for the last steps of k, in a type of 16 bits.
 func (v *conv[T]) roundedRow(t *convBlock[T], i, j, cols int) tileRow[T, uint16] {
 	lo, hi := t.panels.rows(i)
 	rows, i0 := hi-lo, t.ic+lo
@@ -128,8 +129,8 @@ func (v *conv[T]) roundedRow(t *convBlock[T], i, j, cols int) tileRow[T, uint16]
 	return r
 }
 
-// band multiplies the panels of weights by a few panels of im2col(X), which stay near
-// from when they are packed.
+// band packs the panels of im2col(X) of cols pixels from j on, or has the first tiles pack
+// them, and multiplies all panels of weights by them while they are in the cache.
 func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	g := v.gemm
 	bp := t.bp[:ceilDiv(cols, g.vl)*g.vl*t.kc]
@@ -163,7 +164,8 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	}
 }
 
-// multiplyRow multiplies panel i of the weights by packed columns of im2col(X), of which the first tiles pack some.
+// multiplyRow multiplies panel i of the weights by cols columns of im2col(X), packed in bp but for onTheWay of them, which it
+// packs.
 func multiplyRow[T float, C any](v *conv[T], t *convBlock[T], r tileRow[T, C], i, j, cols, onTheWay int, bp []T) {
 	a := t.filters(i)
 	packTiles(v.shifts, t, r, onTheWay, a, j, bp)

@@ -47,9 +47,9 @@ func (s convShape) pixelsOf(st convSteps, j, n int) []tapPixels {
 	return all
 }
 
-// shareTaps joins taps in a row, and leaves out those that lie in the padding. What ends
-// a sum is done with the last ones, so these are computed for all n pixels, or none are
-// left for them.
+// shareTaps merges consecutive taps of the same pixels, and drops those that lie in the
+// padding. The epilogue is done with the last run, which therefore has all n pixels: if
+// none of the taps has, a run without taps is added.
 func shareTaps(all []tapPixels, n int) []sharedTaps {
 	var runs []sharedTaps
 	for tap, p := range all {
@@ -71,9 +71,9 @@ func shareTaps(all []tapPixels, n int) []sharedTaps {
 	return runs
 }
 
-// outsideIn is an order of taps in which those are last that few pixels lack, and those
-// follow each other that the same pixels lack: column by column of the filter, from the
-// outermost to the innermost.
+// outsideIn is the order of taps column by column of the filter, from the outermost to the
+// innermost. Taps that lie in the padding for the same pixels then follow each other, and
+// those that do so for the fewest pixels are last.
 func outsideIn(r, s int) []int {
 	var order []int
 	for _, x := range inward(s) {

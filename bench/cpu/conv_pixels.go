@@ -7,13 +7,13 @@ import (
 )
 
 // pixelMajor is the plan of a convolution as the transposed implicit GEMM: for each
-// image, Y[K,PQ]^T = im2col(X)^T[PQ,CRS] * W^T[CRS,K]. The pixels are rows of tiles and
-// the filters, of which there are whole vectors, their columns; so an image of 7x7 fills
-// all vectors, unlike in conv. In return the sums are written as [PQ][K] and transposed
-// behind the last step, and to pack a step takes a vector for a row of tiles.
+// image, Y[K,PQ]^T = im2col(X)^T[PQ,CRS] * W^T[CRS,K]. Pixels are the rows of a tile and
+// filters its columns, of which there are whole vectors: so vectors are full even with an
+// image of 7x7, unlike in conv. In return the sums are [PQ][K] and are transposed after the
+// last step, and packing costs more, as a vector of pixels serves but one row of tiles.
 //
-// A block of pixels, of several images if they are small, meets all filters before the
-// next one, so that the filters are read once for each block.
+// A block of pixels, of several images if they are small, is multiplied by all filters before
+// the next one, so that the filters are read once for each block.
 type pixelMajor[T float] struct {
 	*shifts[T]
 	gemm    *gemm[T] // of the pixels of a block
@@ -25,7 +25,7 @@ type pixelMajor[T float] struct {
 	group   int // channels whose planes stay near while their taps are packed
 	filters int // panels of filters
 	apart   bool
-	// Of each panel of an image, what each tap is computed for, and taps together.
+	// For each panel of an image: the pixels of each tap, and runs of taps with the same pixels.
 	taken [][]tapPixels
 	runs  [][]sharedTaps
 }
@@ -33,10 +33,9 @@ type pixelMajor[T float] struct {
 // fmaChains is how many sums at once keep two units with a latency of four cycles busy.
 const fmaChains = 8
 
-// pixelMajorGain is how many times as long conv takes as pixelMajor, by what conv does for vectors that are partly empty and
-// for the padding, and by what pixelMajor does besides: to pack a pixel for a step takes as long as
-// 4 products of it in vectors of 64 bytes, and 44 more for a run of channels with one tap; to write
-// a sum transposed takes as long as 38. In shorter vectors it takes as long as fewer.
+// pixelMajorGain is a model of the time of conv over that of pixelMajor. conv also computes the empty lanes of vectors, and
+// the padding. pixelMajor packs and transposes, at a cost in products with vectors of 64 bytes: 4 to pack a pixel for a step,
+// 44 more for each run of channels with one tap, and 38 to write a sum transposed; in proportion fewer with shorter vectors.
 func pixelMajorGain[T float](s convShape, g gemmKernels[T], kc int) float64 {
 	pixels := s.p() * s.q()
 	products := float64(pixels)

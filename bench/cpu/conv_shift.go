@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// shifts reads im2col(X)[CRS,PQ] where X has it already. If the output is as wide
-// as a plane of X, the pixels of a tap lie in the plane as they do in the output,
-// only shifted, and those beyond its border are left out by a mask. So the first row
-// of tiles can take B from X and pack it for the others on the way, or, where it needs a
-// mask that no kernel takes, it is packed before in whole vectors.
+// shifts reads im2col(X)[CRS,PQ] from X in place. If the output is as wide as a plane
+// of X, the pixels of a tap lie in the plane in the order of the output, at a constant
+// offset, and a mask leaves out those beyond the border. So the first row of tiles reads B
+// from X and packs it on the way for the other rows; where that needs a mask and the tiles
+// take none, B is packed beforehand, in whole vectors.
 //
 // A convolution with a stride reads the planes of its phases: those of phase (y, x)
 // are the rows y, y+stride, ... and the columns x, x+stride, ... of X.
@@ -29,14 +29,14 @@ type shifts[T float] struct {
 	places []int // of each step, in all planes, if the taps of a channel follow each other
 }
 
-// minRun is the number of channels below which a tile takes the taps of one channel after
-// the other, instead of a run of channels with each tap.
+// minRun is the number of channels below which k runs over all taps of one channel, then of
+// the next: runs of channels with the same tap would be too short.
 const minRun = 16
 
 type phase struct{ y, x int }
 
-// split is a phase and where its plane is, among those of a channel, and how far beside it
-// that of the odd columns is, unless that is 0.
+// split is a phase, where its plane is among those of a channel, and how far from it (beside) is
+// that of the odd columns of the same rows, which the same pass makes; 0 if none does.
 type split struct {
 	phase
 	at, beside int
@@ -85,9 +85,9 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	return m
 }
 
-// groupChannels lets the planes of a group of channels stay in half of L2, and says whether there are groups: all
-// pixels take the steps of one group, at most kc, before the next one is split. Planes of all channels
-// would go to L3 and come back.
+// groupChannels makes the channels of a block so few that their planes stay in half of L2, and says whether it did: all
+// pixels take the steps of one block, at most kc, before the planes of the next are made. Planes of all
+// channels at once would be evicted to L3 before their use.
 func (m *shifts[T]) groupChannels(l2, kc int) bool {
 	if m.stride == 1 || m.tapByTap() {
 		return false

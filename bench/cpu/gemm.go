@@ -21,19 +21,18 @@ type gemm[T float] struct {
 	blocking
 	grid
 	m, n, k int
-	// reuse says that a packed panel of A is used for one row of tiles only, so that
-	// the next one takes its place, in the cache.
+	// reuse says that a packed panel of A is used for one row of tiles only, as the worker's
+	// columns are one block of B: all panels share one buffer, which stays in the cache.
 	reuse bool
-	// shares are the parts of the workers where the matrices are too small to be
-	// packed; else nil.
+	// shares are the workers' parts of C where the matrices are multiplied unpacked; else nil.
 	shares []share
-	depth  int // the steps of k that they take at a time
-	// farB says that B comes from memory, as it is too large for L3, each time it is used.
+	depth  int // steps of k that such a product takes at a time
+	// farB says that B is too large for L3 and is read from memory each time it is used.
 	farB bool
 	l1   int // bytes
-	// low is how many rows of B are packed at a time where that is done on the way; else 0.
+	// low is the height of the panels of B that the first row of tiles packs as it computes; 0 where none does.
 	low int
-	// streams says that a single row of C leaves it to the hardware to fetch B, in several streams.
+	// streams says that for m = 1 B is read as several streams, for the hardware to prefetch.
 	streams bool
 	// accumulate adds to what is in C instead of overwriting it.
 	accumulate bool

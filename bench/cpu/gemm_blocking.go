@@ -40,12 +40,12 @@ func newBlocking[T float](k gemmKernels[T], c cacheSizes) blocking {
 func (b blocking) halfL2(size int) int { return b.kc * b.nc * size * 4 / 3 }
 func (b blocking) halfL3(size int) int { return b.kc * b.mc * size * 2 }
 
-// newConvBlocking packs one panel of B (kc x nr) at a time, a twelfth of L2 at most,
-// so that what is packed is still near when it is used. If A (m x k) fits beside it,
-// one panel follows the other. Else, where the first tile packs the panel on the way, a block
-// of A (mc x kc) takes half of L2, and meets as many panels as make the block of C (mc x nc) a
-// quarter. Where most panels are packed beforehand, to pack them again for each block of A takes
-// longer than to have all of A from L3 for every four of them, packed together: 2 to 20% on Zen 3.
+// newConvBlocking packs one panel of B (kc x nr) at a time, a twelfth of L2 at most, so that
+// it is used while it is in the cache. If A (m x k) fits beside it, it is one block. Else, with
+// masked tiles, of which the first packs the panel on the way, a block of A (mc x kc) takes half
+// of L2, and is multiplied by as many panels as make the block of C (mc x nc) a quarter. Without
+// masks most panels are packed beforehand: packing them again for each block of A takes longer
+// than reading all of A from L3 for every four panels, packed together: 2 to 20% on Zen 3.
 func newConvBlocking[T float](g gemmKernels[T], c cacheSizes, m, k int) blocking {
 	l2, size := orElse(c.L2, typicalCaches.L2), int(unsafe.Sizeof(T(0)))
 	kc := clamp(l2/12/(g.nr*size)/32*32, 64, 768)

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// lowRows and mostLowRows bound the products for which B is packed on the way: by the first row of
-// tiles, one panel at a time, so that the others find it in L1. To pack a block of it beforehand takes
-// as long as multiplying a few rows, and the rows of a skinny product pay more for their sums than
-// tiles do. Seen on Zen 3, with B in L3 and in memory: from four rows of tiles on, which are
-// enough to fetch the next panel meanwhile.
+// lowRows and mostLowRows bound the m for which B is packed on the way: the first row of tiles packs a
+// panel while it computes, and the other rows find it in L1. Packing a block of B beforehand would cost
+// as much as multiplying a few rows, and the skinny kernel loads and stores its sums more often than
+// tiles do. Seen on Zen 3, with B in L3 and in memory: it pays from four rows of tiles on, which are
+// enough to prefetch the next panel meanwhile.
 const lowRows, mostLowRows = 24, 64
 
-// fewSets is the distance of rows of B, and its multiples, at which the lines of a panel, one of each
-// row, share so few sets of L2 that it loses what was fetched: long runs of each row are faster then. On Zen 3
+// fewSets is a distance of rows of B in bytes at which, as at its multiples, the lines of a panel map to so few sets
+// of L2 that they are evicted before their use: reading long runs of each row is faster then. On Zen 3
 // 32x4096x4096 from memory takes 1.25 (fp32) and 1.5 times (fp64) as long by panels as by rows.
 const fewSets = 16 << 10
 

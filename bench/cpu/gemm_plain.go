@@ -36,16 +36,16 @@ const (
 // one vector wide of mr rows keeps half of the units busy, or less.
 func (k *gemmKernels[T]) tall() int { return min(16, 2*k.mr) }
 
-// fewPanels is the number of panels of B up to which a copy of A takes longer than the order that
-// it gives to what memory reads.
+// fewPanels is the number of panels of B up to which packing A costs more than reading it in sequence
+// from then on saves.
 const fewPanels = 4
 
-// planSmall plans a product that is computed on the matrices as they are, if copies
-// are not worth their time: where all of them stay in L2; or where the rows of B are so near each
-// other that the lines of a panel do not compete for few sets, and A is in L3 or used by few
-// panels of B. Then as many rows of B as take the given half of L2, or half of that, meet all of A
-// before the next ones. Rows of B that begin within a line cost two loads for each, so that
-// a copy of B pays sooner: on Skylake-SP from a quarter of L2 on.
+// planSmall plans a product of unpacked matrices where packing is not worth its time: where all of
+// them fit into L2, or B into half of it; or where A is in L3 or meets few panels of B. Then as many
+// rows of B as fit into that half are multiplied by all of A before the next ones. Unless all
+// matrices fit or B is one panel, rows of B have to be near each other, as the lines of a panel
+// would else compete for few sets. Where they do not begin with a cache line, vectors cross lines
+// and cost two loads, so that packing B pays sooner: on Skylake-SP from a quarter of L2 on.
 func (g *gemm[T]) planSmall(halfL2, halfL3 int) {
 	size := int(unsafe.Sizeof(T(0)))
 	most, mostB := halfL2/2, halfL2/2
@@ -96,7 +96,7 @@ func (g *gemm[T]) computeSmall(id int, a, b *operand[T], c *matrix[T], epi epilo
 	}
 }
 
-// passSmall adds the products of so many steps of k from p on to C; behind the last comes the epilogue.
+// passSmall multiplies `steps` steps of k from p on into C; the epilogue follows those at the end of k.
 func (g *gemm[T]) passSmall(s *share, p, steps int, a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	cols, add := s.j1-s.j0, g.accumulate || p > 0
 	for i, lo := range s.cuts[:len(s.cuts)-1] {

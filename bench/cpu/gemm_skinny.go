@@ -7,9 +7,8 @@ import "unsafe"
 // win, and where B is packed on the way from lowRows on.
 const skinnyRows = 32
 
-// skinnySteps is the number of steps of a few rows of B of one assembly call, about a
-// millisecond where B comes from memory; skinnyDepth the rows of B that tileSkinny takes at a
-// step.
+// skinnySteps is the number of steps of one assembly call, about a millisecond where B comes from
+// memory; skinnyDepth is the number of rows of B in a step of tileSkinny.
 const skinnySteps, skinnyDepth = 256, 4
 
 // skinny says whether the product has few rows and a kernel for them.
@@ -20,10 +19,10 @@ func (g *gemm[T]) skinny(a, b *operand[T]) bool {
 // takesSkinny says whether there is a tileSkinny for n columns.
 func (k *gemmKernels[T]) takesSkinny(n int) bool { return k.tileSkinny != nil && n%k.skinnyGrain == 0 }
 
-// skinnyBlock is what a block of C takes that is summed up in L2, so that memory gives long runs of B and
-// the copy of A is read again for few blocks. On Zen 3 that takes .6 to .95 of the time of a block in L1 where B comes
-// from memory, and as long where it comes from L3. Two rows were slower in L2 before their distance was an odd number of
-// lines; with AVX-512 that was not measured again, so blocks of several rows are in L1 there, and take half of 32 KiB.
+// skinnyBlock is the size in bytes of a block of C that is accumulated in L2: B is read in long runs, and the copy
+// of A for few blocks. On Zen 3 that takes .6 to .95 of the time of blocks in L1 where B comes from memory, and as
+// long where it comes from L3. Two rows were slower in L2 before skinnyPitch kept them an odd number of lines apart; with
+// AVX-512 that was not measured again, so blocks of several rows are in L1 there: skinnyBlockL1 is half of 32 KiB.
 const skinnyBlock, skinnyBlockL1 = 64 << 10, 16 << 10
 
 // skinnyCols is the width of such a block.
@@ -42,9 +41,9 @@ func skinnyPitch[T float](n int) int {
 	return (ceilDiv(n, line) | 1) * line
 }
 
-// gemvRows is the largest m for which B is read row by row, and gemvBytes the shortest row:
-// fetching the next one is then early enough. Where a single row of C and the two rows of B that
-// come next do not share L1, or B comes from memory, several rows at once are faster.
+// gemvRows is the largest m for which tileGEMV reads B one row a step, and gemvBytes the shortest
+// row: prefetching the next one is then early enough. Where B comes from memory, or the row of C and
+// the next two rows of B do not fit into L1 together, several rows a step are faster: tileGEMVFar.
 const gemvRows, gemvBytes = 2, 8 << 10
 
 // skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.

@@ -15,8 +15,8 @@ type gemmKernels[T float] struct {
 	// or C += A*B if add. A is packed as [k][rows]; B in panels of nr columns, the
 	// last one narrower, each [k][width].
 	//
-	// Meanwhile it fetches what will be needed: next is where the row of tiles that
-	// follows begins, fetch what else comes from far; it may be nil.
+	// Meanwhile it prefetches: C of the following row of tiles, which begins at next, and the
+	// lines that fetch lists, which may come from L3 or memory; fetch may be nil.
 	tile func(rows, cols, k int, a, b, c *T, ldc int, add bool, next *T, fetch *run)
 
 	nearKernels[T, T]
@@ -28,16 +28,16 @@ type gemmKernels[T float] struct {
 	// tileGEMV takes one row of b a step. It may be nil.
 	tileGEMV skinnyTile[T]
 
-	// tileGEMVFar is for m = 1 and rows of whole cache lines. It takes farRows rows of b a step, which it
-	// fetches. It may be nil; if not, there are the two that follow.
+	// tileGEMVFar is for m = 1 and rows of whole cache lines. It takes farRows rows of b a step, with
+	// software prefetch. If it is set, so are the two that follow.
 	tileGEMVFar skinnyTile[T]
 	farRows     int
 
-	// tileGEMVStreams is tileGEMVFar, but leaves it to the hardware what comes next.
+	// tileGEMVStreams is tileGEMVFar without software prefetch.
 	tileGEMVStreams skinnyTile[T]
 
 	// tileGEMVPanels is y[panels*nr] = x[k] * b for packed panels, stride elements apart; or adds that to
-	// y. It walks several panels at a time, and leaves it to the hardware what comes next.
+	// y. It walks several panels at a time, as streams that the hardware prefetches.
 	tileGEMVPanels func(panels, k int, x, b *T, stride int, y *T, add bool)
 
 	// tilePlain is tile for matrices that are not packed: A is [rows][k], B [k][cols].
@@ -54,23 +54,22 @@ type gemmKernels[T float] struct {
 	copyRows func(dst, src *T, lds, k int)
 }
 
-// nearKernels are micro-kernels for a B that is so near that it need not be fetched, with an epilogue on the registers.
-// The elements of C and of the residual may be of another type than those of A and B, to which the sums are rounded: the
-// sums of the steps before are then not in C, but where bias would be, in fp32 and rows of nr, and it is one tile.
+// nearKernels are micro-kernels for a B in L2 or nearer, with an epilogue in registers. C and the residual may be of
+// another type C than A and B, to which the sums are rounded as they are stored. With add the kernels then compute one tile,
+// whose partial sums are not read from C but from bias, as rows of nr elements of T.
 type nearKernels[T float, C any] struct {
-	// tileNear is tile with an epilogue: without add the sums begin with bias[row], and what is stored is
-	// max(sum + residual, floor), with a residual that has the layout of C. bias and
-	// residual may be nil. Every 4 steps it fetches a line, the first of them at far, each
-	// step elements behind the one before.
+	// tileNear is tile for a B in L2 or nearer: without add the sums begin with bias[row], and what is stored
+	// is max(sum + residual, floor), with a residual that has the layout of C. bias and residual may be nil.
+	// Every 4 steps of k it prefetches one line: the first at far, each of the others `step` elements further.
 	tileNear func(rows, cols, k int, a, b *T, c *C, ldc int, add bool, next *C, bias *T, residual *C, floor T, far *T, step int)
 
-	// tilePack is tileNear for one tile, which reads B, k rows of cols elements, from
-	// src[at], and packs it into b; meanwhile it fetches what is far elements further. It
-	// reads the columns whose bits are set in mask, and the others are 0; where tiles are not
-	// masked it reads all. It may be nil.
+	// tilePack is tileNear for one tile that packs B on the way: it reads k rows of cols
+	// elements, lds apart, from src[at] on, stores them to b as a panel, and prefetches what is
+	// far elements further. Columns whose bit in mask is clear are not read and count as 0,
+	// as padding does; kernels that are not masked read all. It may be nil.
 	tilePack func(rows, cols, k int, a, b *T, c *C, ldc int, add bool, next *C, bias *T, residual *C, floor T, src *T, lds, at, far, mask int)
 
-	// tileTaps is tilePack with row p of B at src[at+places[p]], and with a mask of its own.
+	// tileTaps is tilePack where row p of B is at src[at+places[p]] and has the mask masks[p].
 	// It may be nil.
 	tileTaps func(rows, cols, k int, a, b *T, c *C, ldc int, add bool, next *C, bias *T, residual *C, floor T, src *T, at int, places, masks *int)
 }

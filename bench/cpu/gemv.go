@@ -6,9 +6,9 @@ import (
 	"hwcal/bench"
 )
 
-// A single row of C meets each element of B once: how fast it is depends on how B comes. Either the kernels fetch it
-// ahead, in the order of memory, or they read several streams, into which the hardware looks ahead. Which is
-// faster differs from one machine to the next: so it is tried, on the weights themselves, once.
+// A single row of C uses each element of B once, so that reading B is all its time: either with software prefetch, in
+// the order of memory, or as several streams that the hardware prefetches. Which is faster differs between machines:
+// so it is tried once, on the weights themselves.
 
 // mayStream says whether there is a choice.
 func (g *gemm[T]) mayStream() bool {

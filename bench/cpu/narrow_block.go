@@ -1,7 +1,7 @@
 package cpu
 
-// narrowBlock is a block of C, m x n from (i0, j0), and the blocks of A and B that
-// are multiplied into it: steps steps from pc on.
+// narrowBlock is a block of C, m x n from (i0, j0) on, with the blocks of A and B that are
+// multiplied into it: `steps` steps of k from pc on.
 type narrowBlock struct {
 	*narrowGEMM
 	c              byteRows
@@ -9,17 +9,17 @@ type narrowBlock struct {
 	acc, spare     []byte
 	i0, j0, m, n   int
 	pc, steps      int
-	a, b           []byte    // a up to the end of what is packed
-	aheadA, aheadB lookahead // behind a panel of A, if that is not what lies there; and the next block of B
-	fetchA         lookahead // what is left of a panel
-	rows           byteRows  // A as it comes, from the first step on, if it is not packed
+	a, b           []byte    // packed; a reaches to the end of all that is packed
+	aheadA, aheadB lookahead // to prefetch: what follows a panel of A, unless that is the next packed one; the next block of B
+	fetchA         lookahead // what is left to prefetch while the present panel of A is multiplied
+	rows           byteRows  // A from step pc on, if it is not packed
 }
 
 func (t *narrowBlock) panelsA() int { return ceilDiv(t.m, t.mr) }
 func (t *narrowBlock) panelsB() int { return ceilDiv(t.n, t.nr) }
 
-// packAndMultiply packs each panel of A right before it is multiplied, in mem, and keeps it there
-// if it is used again. (nextI, nextP) is where the next block of A begins.
+// packAndMultiply packs each panel of A into mem right before it is multiplied, so that it is in L1 then, and
+// keeps it if it is used again. (nextI, nextP) is where the next block of A begins.
 func (t *narrowBlock) packAndMultiply(mem []byte, a byteRows, nextI, nextP int) {
 	size, late := t.panelA(t.steps), t.panelsA()-t.lateRows()
 	if !t.once() {
@@ -88,9 +88,9 @@ func (t *narrowBlock) multiply() {
 	}
 }
 
-// hotTiles is the number of tiles that wait for what finishes them: in L1, beside the panels of A and B
-// that made them. In L2 where L1 is left to A, as a call for a few tiles costs more there: on Sapphire
-// Rapids 512x1024x1024 with bias and ReLU in int8 takes 0.49 ms with 12 KiB, 0.39 with 64.
+// hotTiles is the number of tiles that are computed before the epilogue runs on them. They stay in L1, beside
+// the panels of A and B, or with AMX in L2, as L1 is left to A, and a call of block for few tiles costs more:
+// on Sapphire Rapids 512x1024x1024 with bias and ReLU in int8 takes 0.49 ms with 12 KiB, 0.39 with 64.
 func (g *narrowGEMM) hotTiles() int {
 	bytes := 12 << 10
 	if g.streams {
@@ -99,7 +99,7 @@ func (g *narrowGEMM) hotTiles() int {
 	return max(1, bytes/g.tile())
 }
 
-// finishTiles lets tiles end as soon as they are complete.
+// finishTiles computes a few tiles at a time and runs the epilogue on them while they are in the cache.
 func (t *narrowBlock) finishTiles() {
 	few := t.hotTiles()
 	for i := range t.panelsA() {
@@ -113,7 +113,7 @@ func (t *narrowBlock) finishTiles() {
 	}
 }
 
-// finishTile lets the sums of a tile in acc end.
+// finishTile runs the epilogue on a tile in acc, or copies it to C if there is none.
 func (t *narrowBlock) finishTile(i, j int) {
 	if t.end == nil {
 		t.copyTile(i, j)
@@ -123,8 +123,8 @@ func (t *narrowBlock) finishTile(i, j int) {
 	t.end(sums, t.i0+i*t.mr, t.j0+j*t.nr, min(t.mr, t.m-i*t.mr), min(t.nr, t.n-j*t.nr))
 }
 
-// lateRows is the number of rows of tiles that fetch the next block of B: as many as that takes, and the
-// last ones, as it would leave L2 again before its time.
+// lateRows is the number of rows of tiles that prefetch the next block of B, at two lines a step: nr/2 rows
+// cover it. They are the last ones, as what is prefetched earlier would be evicted from L2 before its use.
 func (t *narrowBlock) lateRows() int { return ceilDiv(t.nr, 2) }
 
 // tiles multiplies panels [i0, i1) of A by panels [j0, j1) of B.
@@ -191,18 +191,18 @@ func (t *narrowBlock) copyTile(i, j int) {
 	}
 }
 
-// lookahead is what block fetches of an operand.
+// lookahead is what block prefetches of an operand: data[from] is its argument ahead.
 type lookahead struct {
 	data               []byte
 	from, second, next int
 }
 
-// nothing fetches what is there.
+// nothing is a lookahead without effect: every tile prefetches the start of data again.
 func nothing(data []byte, steps int) lookahead { return lookahead{data, 0, 0, -steps * stepBytes} }
 
-// ahead fetches rows of width bytes, ld bytes apart, from data[from] on: two rows a
-// tile, or two parts of one that is longer than the lines that a tile has steps for;
-// what is packed is one long row. Where nothing follows, it fetches what it has.
+// ahead prefetches rows of width bytes, ld bytes apart, from data[from] on. A tile covers two
+// runs of a line for each of its steps: two rows, or the first two runs of a row that is longer
+// than one. Packed data (ld 0) is one long row. Past the end of data it has no effect.
 func ahead(data []byte, from, ld, width, steps int) lookahead {
 	part := steps * stepBytes
 	switch {
@@ -216,7 +216,7 @@ func ahead(data []byte, from, ld, width, steps int) lookahead {
 	return lookahead{data, from, ld, 2*ld - part}
 }
 
-// after is what is left of it behind a number of tiles.
+// after is what is left to prefetch after a number of tiles.
 func (l lookahead) after(tiles, steps int) lookahead {
 	l.from += tiles * (steps*stepBytes + l.next)
 	if l.from >= len(l.data) {

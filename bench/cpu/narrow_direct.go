@@ -1,10 +1,10 @@
 package cpu
 
-// narrowDirect is the plan of C = A*B by narrowKernels.direct. Each worker has columns of B in L1, packed with all
-// of k, and its rows of A pass by, as they come, for these and for the next ones: they are in L2, and so is B. To pack A
-// into panels takes longer than that saves, and to multiply the zeros that fill small panels longer than all else. On
-// a Zen 4 32x32x32 in int8 runs at 305 GOPS so, in place of 55; 8x64x64 at 237, in place of 31; 512x512x512 at 458, in
-// place of 423. Elsewhere blocks may be faster, where what makes A unsigned takes the time of a product: both are tried.
+// narrowDirect is the plan of C = A*B by narrowKernels.direct, for an A and a B that are in L2. Each worker packs a panel
+// of B, of all of k, into L1, and reads all its rows of A, unpacked, once for each panel. Packing A would cost more than
+// it saves, and multiplying the zeros that pad small panels more than all else. On a Zen 4 32x32x32 in int8 runs at
+// 305 GOPS so, in place of 55; 8x64x64 at 237, in place of 31; 512x512x512 at 458, in place of 423. Where making A
+// unsigned on the way costs as much as multiplying, blocks may be faster: both are tried.
 type narrowDirect struct {
 	narrowKernels
 	grid

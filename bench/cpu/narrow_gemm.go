@@ -2,56 +2,55 @@ package cpu
 
 import "fmt"
 
-// stepBytes is the length in k of what all narrow kernels take at once: 64 bytes of a
-// row of A.
+// stepBytes is a step of k, the unit of all narrow kernels and blocks: 64 bytes of a row
+// of A, so 32 elements of 16 bits or 64 of int8.
 const stepBytes = 64
 
-// narrowKernels are the parts of a GEMM in a type narrower than fp32 that depend on
-// the unit. They work on panels: mr rows of A as [steps][mr][64 bytes], nr columns of
-// B as [steps][nr/width][groups][width][group]; what a panel lacks is zero. C is in fp32 or int32.
+// narrowKernels are the kernels of one unit for GEMM in a type narrower than fp32. They work on
+// packed panels: mr rows of A as [steps][mr][64 bytes], nr columns of B as
+// [steps][nr/width][groups][width][group], padded with zeros at the edges. C is in fp32 or int32.
 type narrowKernels struct {
 	mr, nr  int  // of a tile
-	width   int  // columns of B that lie together
-	low     bool // tiles may have fewer rows, all of a plan as many
-	streams bool // what block loads of B and C makes little room for itself in L1
-	group   int  // neighbours in k that are multiplied together
+	width   int  // columns of B that are contiguous in a panel
+	low     bool // vector units: a plan may choose tiles of fewer rows than mr, the same for all tiles
+	streams bool // AMX: block loads B and C with a hint by which they evict little of A from L1
+	group   int  // neighbours in k that one instruction multiplies and adds up
 
-	// block multiplies panels of A, of rows rows, by panels of B, of as many steps. The
-	// tiles of C lie in acc one behind the other, accSkip bytes more behind each row of them.
-	// Each starts with what is in acc if load, else with zero, and is written to out:
-	// rows ldo bytes apart, tiles nextTile, rows of tiles nextRow. acc and out may be
-	// the same, but not overlap otherwise: sums may pass by acc between steps, and by spare, a tile
-	// that is aligned as cache lines are. Meanwhile L2 gets what is needed next of A and B: a line
-	// each step at ahead and second bytes further, from where both move on, and by next more at
-	// each tile; from the second panel of A on it gets the one that follows. If streams, a may be
-	// rows as they come, lda bytes apart: L2 then gets what follows in them, unless secondA is 0.
+	// block is the macro-kernel: panelsA panels of A, each of `rows` rows, times panelsB panels of B, all of
+	// `steps` steps. The tiles of C follow each other in acc, with a gap of accSkip bytes after each row of
+	// tiles. A tile starts from acc if load, else from zero, and is written to out: its rows ldo bytes apart,
+	// tiles nextTile, rows of tiles nextRow. acc and out may be the same, but not overlap otherwise: partial
+	// sums may be kept in acc between steps, and in spare, room for one tile, aligned to a cache line.
+	// For each of A and B, every step prefetches two lines into L2, at ahead and `second` bytes further;
+	// ahead then moves on by a line, and after a tile by another `next` bytes. From the second panel of A on,
+	// the panel that follows it is prefetched instead of aheadA. If streams, A may be unpacked rows, lda bytes
+	// apart (else lda is 0): what follows in these rows is then prefetched, unless secondA is 0.
 	block func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
 		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
 
 	// packA copies 64 bytes of each row and step from src[row*ld+64*step] to
-	// dst[step*next+64*row], xor flip, and fetches what is far bytes further.
+	// dst[step*next+64*row], xor flip, and prefetches the source far bytes ahead.
 	packA func(dst, src *byte, ld, rows, steps, next int, flip uint64, far int)
 
-	// packB packs nr columns, src[row*ld...], of the rows of the groups. dst is where a step begins.
+	// packB packs nr columns of group*groups rows of B, src[row*ld...], into a panel; dst is the start of a step.
 	packB func(dst, src *byte, ld, groups int)
 
-	// sumB is there if the unit multiplies unsigned by signed numbers. A is then
-	// packed as A + 128, and sumB writes a row of int32 behind a panel of B that makes
-	// up for it: -128 times the sums of its columns, which block adds.
+	// sumB is set if the unit multiplies unsigned by signed numbers. A is then packed as
+	// A + 128, and sumB appends the correction to a panel of B, a row of int32 that block
+	// adds to the tile: -128 times the sum of each column.
 	sumB func(panel *byte, groups int)
 
-	// skinny adds to the tiles of y, one behind the other, the product of x, packed as
-	// [steps][m][8 bytes], and as many rows of B, of n columns, as belong to it, each ldb
-	// bytes from the last. It takes four panels at a time, and so the tiles must be a
-	// multiple of that. With sumB, it multiplies by B + 128. It may be nil.
+	// skinny multiplies few rows by a B that is not packed, of n columns and rows ldb bytes apart: it adds
+	// x*B to y. x is A packed as [steps][m][8 bytes], y consecutive tiles of m x nr, whose number must be a
+	// multiple of 4, as it takes four panels at a time. With sumB, it multiplies by B + 128. It may be nil.
 	skinny func(m, n, steps int, x, b *byte, ldb int, y *byte)
 
-	// direct is the product of m rows of A, as they come, by n columns of B, a multiple of nr/2, whose rows it
-	// packs in room, nr columns of all groups at a time. There are whole groups of k. It may be nil.
+	// direct multiplies m unpacked rows of A by n columns of B, a multiple of nr/2, of which it packs nr at a
+	// time, for all of k, into room. k is a whole number of groups. It may be nil.
 	direct func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
 
-	// panels does so with as many packed panels of B, of all of k, next bytes apart; what sumB wrote lies sums bytes
-	// behind each. It is there if direct is.
+	// panels is direct for a B that is packed: panels of all of k, next bytes apart, with what sumB wrote
+	// sums bytes after the start of each. It is set if direct is.
 	panels func(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
 }
 
@@ -63,17 +62,17 @@ func (k *narrowKernels) shift() uint64 {
 	return 0x8080_8080_8080_8080
 }
 
-// narrowGEMM is the plan of C = A*B for one shape and unit. A block of C lies in a buffer of its
-// own, tile by tile, while blocks of A and B are multiplied into it, and is written to C by their last
-// ones: its rows would otherwise compete for the same sets of the caches where they are a power of
-// two apart. Meanwhile a panel of A stays in L1, and those of B come from L2.
+// narrowGEMM is the plan of C = A*B for one shape and unit. A block of C is accumulated in a contiguous
+// buffer, tile by tile, over the blocks of k, and the last of these writes it to C: rows of C itself, where
+// they are a power of two apart, would compete for the same cache sets. Meanwhile a panel of A stays in L1,
+// and panels of B come from L2.
 //
-// Sums that C does not hold as they are stay in that buffer: what makes elements of
-// them gets a few tiles at a time, which are still in L1.
+// If C is not the plain sums (an epilogue or a narrower type), they stay in that buffer, and the
+// epilogue gets a few tiles at a time, which are still in the cache: see hotTiles.
 //
-// A panel of A is packed right before it is used, and kept for other columns; B is packed for
-// each block of rows, or once beforehand, where A may stay as it comes: see newPackedNarrowGEMM. Each worker packs what
-// it needs: there is no barrier.
+// A panel of A is packed right before its first use, and kept for other columns; B is packed for each
+// block of rows, or once before the run, in which case A may stay unpacked: see newPackedNarrowGEMM.
+// Each worker packs what it needs, so that there is no barrier.
 type narrowGEMM struct {
 	narrowKernels
 	grid
@@ -82,9 +81,9 @@ type narrowGEMM struct {
 	mc, nc  int  // rows and columns of a block of C
 	steps   int  // of k in all
 	kc      int  // steps of a block
-	packedA bool // before the run: workers need no room for it
-	wholeA  bool // is packed at once, as it is small
-	asRows  bool // A is multiplied as it comes, by panels of a B that is packed before the run
+	packedA bool // A is packed before the run: workers need no room for it
+	wholeA  bool // A is so small that it is packed at once
+	asRows  bool // A is not packed, and B is before the run: see newPackedNarrowGEMM
 }
 
 // accBytes is the size of an element of C.
@@ -109,18 +108,19 @@ func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 // right before.
 func (g *narrowGEMM) narrow() bool { return g.low && g.n <= g.nr }
 
-// once says whether a panel of A is used when it is packed, and not again.
+// once says whether a packed panel of A is not needed again, as the worker's columns are one block of C.
 func (g *narrowGEMM) once() bool {
 	return !g.wholeA && ceilDiv(ceilDiv(g.n, g.nr), g.cols)*g.nr <= g.nc
 }
 
-// readsA says whether A, of rows ld bytes apart, is multiplied as it comes: whole steps of it that are
-// used once, or of rows so near each other that a panel is as good in L1 as if it were packed.
+// readsA says whether A, of rows ld bytes apart, is read without packing. k has to be whole steps, and either
+// A is used only once, as B is one panel, or its rows are so near each other that they stay in L1 as a packed panel does.
 func (g *narrowGEMM) readsA(ld int) bool {
 	return g.streams && g.k*g.size%stepBytes == 0 && (g.n <= g.nr || ld <= nearRows)
 }
 
-// nearRows is the distance of rows of which 32 take two thirds of 48 KiB, and few the same sets.
+// nearRows is the largest such distance in bytes: the 32 rows of a panel then take at most two thirds of an
+// L1 of 48 KiB, and few of them map to the same sets.
 const nearRows = 1024
 
 func (g *narrowGEMM) threads() int { return g.rows * g.cols }
@@ -197,8 +197,8 @@ type byteRows struct {
 	ld   int
 }
 
-// finish makes elements of C of complete sums: m x n from (i0, j0) on, in rows of nr,
-// aligned as cache lines are.
+// finish is an epilogue: it turns complete sums into elements of C, m x n from (i0, j0) on. The sums are
+// rows of nr, aligned to cache lines.
 type finish func(sums []byte, i0, j0, m, n int)
 
 // run computes C on worker id. All workers of the plan call it, each with its id; a

@@ -1,15 +1,15 @@
 package cpu
 
-// narrowPlanes is how blocks of im2col(X)[CRS, N*PQ] of one group of channels are found,
-// where the pixels of all images stand side by side. k runs over blocks of as many
-// channels as a step is deep, in each over the taps, and then the channels: a step of a
-// whole block is one tap of all its channels.
+// narrowPlanes maps im2col(X)[CRS, N*PQ] of one group of channels, the pixels of all images side
+// by side, to copies of X from which it is packed. The order of k is: blocks of as many channels as
+// a step is deep; in each, the taps; in each, the channels. A step of a whole block is one tap of
+// all its channels.
 //
-// A tap (r, s) finds its pixels as the output has them in planes of X that are shifted by
-// s and have the rows of the phase r % stride alone, r/stride rows further: those of many
-// neighbours are in one piece, and can be packed as a matrix is. Planes with as many rows
-// as a block of columns needs are made for one block of channels at a time and stay in
-// L2 for all of its taps. A convolution of single pixels has X itself for planes.
+// For each column s of the filter and each phase r % stride there is a plane: X shifted by s, and of
+// it the rows of the phase and every stride-th column, in the order of the output. Tap (r, s) reads it
+// r/stride rows further down: the pixels of neighbouring columns are contiguous and are packed as those
+// of a matrix. Planes with the rows that a block of columns needs are made for one block of channels at
+// a time, and stay in L2 for all its taps. A 1x1 convolution without stride and padding has X for planes.
 //
 // Lengths are in elements.
 type narrowPlanes struct {
@@ -20,8 +20,8 @@ type narrowPlanes struct {
 	channels, taps int // of a filter
 	depth          int // channels of a block
 	phases         int
-	below          int // rows that the last tap of a phase needs beyond those of the output
-	ld             int // of planes
+	below          int // rows of a plane that its last tap needs beyond those of the output
+	ld             int // from the plane of a channel to that of the next
 	second         everySecondKernel
 }
 
@@ -79,9 +79,9 @@ type narrowIm2col struct {
 	inside int // the block of channels that there are planes of
 }
 
-// piece is a run of columns, up to one, that are neighbours in an image, from row y of the
-// output on: column j is element at+j of a plane, which has so many rows for it from an
-// element on.
+// piece is a run of columns of one image, up to column `to`: column j is element at+j of a
+// plane. The first one is in row y of the output; the plane has `rows` rows for the piece,
+// from element `from` on.
 type piece struct{ to, at, image, y, rows, from int }
 
 // start forgets what was before: X may be another.
@@ -127,7 +127,7 @@ func (b *narrowIm2col) block(dst []byte, j0, n, pc, steps int) []byte {
 	return dst
 }
 
-// tapAt is where in what data the first channel of the block has the pixels of a tap.
+// tapAt gives the planes, or X, and the offset in them of a tap of the first channel of the block.
 func (b *narrowIm2col) tapAt(tap int) (data []byte, at int) {
 	s := &b.shape
 	if b.plain {
@@ -137,8 +137,8 @@ func (b *narrowIm2col) tapAt(tap int) (data []byte, at int) {
 	return b.planes, (dx*b.phases+dy%s.stride)*b.depth*b.ld + dy/s.stride*b.q
 }
 
-// gather copies the columns [j, j1) of some elements, from one channel and tap on, to edge,
-// with zeros behind the last.
+// gather copies columns [j, j1) to edge where a step is not contiguous: so many elements of k,
+// from a channel and tap on, padded with zeros to a whole step.
 func (b *narrowIm2col) gather(pieces []piece, j, j1, channel, tap, channels, elements int) {
 	width := b.nr * b.size
 	data, from := b.tapAt(tap)
@@ -199,9 +199,9 @@ func (b *narrowIm2col) split() {
 	}
 }
 
-// shiftedRows are rows of a plane of X as a tap finds them, from row y and column x on,
-// every stride-th: above, within and below are those in front of the plane, of it, and
-// behind. Their pixels [lo, hi) are of the plane, the others padding. Lengths are in bytes.
+// shiftedRows describes how the rows of a plane are made of X: every stride-th of it, from row y
+// and column x on. There are `above` bytes of padding, then `within` rows of X, then `below` bytes of
+// padding; in a row of X [lo, hi) comes from X and the rest is padding. Lengths are in bytes.
 type shiftedRows struct {
 	above, within, below, lo, hi, row int
 	from, next                        int // the first pixel, and how far that of the next row is

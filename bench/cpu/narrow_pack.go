@@ -39,8 +39,8 @@ func flipped(dst, src []byte, flip uint64) {
 	}
 }
 
-// packBlockB packs n columns of B from j0 on, steps steps from pc on. What is no whole panel, or no
-// whole group, gets its zeros in edge before; groups that the last step lacks are zeros in the panel.
+// packBlockB packs n columns of B from j0 on, steps steps from pc on. A partial panel or group is first
+// copied to edge and padded with zeros there; missing groups of the last step are zeroed in the panel.
 func (g *narrowGEMM) packBlockB(dst []byte, b byteRows, edge []byte, j0, n, pc, steps int) {
 	depth := stepBytes / g.size // rows of a step
 	groups := depth / g.group

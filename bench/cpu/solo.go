@@ -9,7 +9,7 @@ import "time"
 // library, which are told to spin no longer than some 0.1 ms.
 const fallAsleep = 300 * time.Microsecond
 
-// longSolo is how long an execution takes of which that the library's threads wake is no part worth mentioning.
+// longSolo is the time of an execution from which on waking the library's threads is negligible: it is its own sample.
 const longSolo = 100 * fallAsleep
 
 // solo executes a sample on worker 0, and on the threads that it calls.

@@ -86,9 +86,9 @@ func triedOnce(ws *workspace, key triedKey, all []*kernel, then ...func(w *worke
 	return chosen
 }
 
-// storeTries is how often each way is tried in each of some turns, of which those behind the first ones count: at
-// first the caches hold what the other way left. Of what takes longTry a second try has gone through the caches once, and
-// many would take longer than what is measured then.
+// The ways take storeTurns turns, of storeTries tries each. The first storeFirst tries of a turn do not count, as the
+// caches still hold what the other way left. What takes longTry or more has fewer: a single try replaces what the caches
+// hold, and many would take longer than the measurement itself.
 const (
 	storeTries, storeFirst, storeTurns = 5, 2, 4
 	longTries, longFirst, longTurns    = 2, 1, 3

@@ -107,17 +107,17 @@ func (t *team) run(f func(w *worker)) {
 type sample struct {
 	n      int
 	bodies []func(w *worker)
-	// private bodies touch nothing of another worker. Else a barrier follows each, as
+	// private bodies touch only the worker's own data. Else a barrier follows each body, as
 	// the next one reads what all workers have written.
 	private bool
-	alike   bool            // workers do as much each: their mean rate counts, not when the last one ends
+	alike   bool            // all workers do the same work: the time is that of their mean rate, not until the last one ends
 	solo    bool            // worker 0 executes it alone, while the others sleep
-	before  func(w *worker) // done before the time is taken; nil for nothing
-	after   func()          // done by worker 0 behind a solo sample; nil for nothing
+	before  func(w *worker) // done untimed before the sample; nil for nothing
+	after   func()          // done untimed by worker 0 after a solo sample; nil for nothing
 }
 
-// warm executes the bodies once before the time is taken, as is done to wake the threads of the library that the sample is
-// held against: both find their operands in the caches.
+// warm has the bodies executed once, untimed, before the sample. The library that it is compared with is executed once to
+// wake its threads, see solo: so both find their operands in the caches.
 func (s *sample) warm() {
 	if s.solo || s.before != nil {
 		return
@@ -230,9 +230,10 @@ type barrier struct {
 	crash    atomic.Pointer[bench.Crash] // of a worker, which nobody needs to wait for
 }
 
-// patience is the number of looks after which a waiting worker offers its CPU, as
-// whoever it waits for may need it. A worker that has its CPU to itself looks for some
-// milliseconds: a neighbour to which it gave its CPU would keep it for as long.
+// patience is the number of polls after which a waiting worker yields its CPU, as the
+// worker that it waits for may need it. Workers with a CPU each poll for some milliseconds
+// first: another process that got the CPU would keep it for as long. Those that share one
+// have patienceShared.
 const (
 	patience       = 1 << 20
 	patienceShared = 1 << 14

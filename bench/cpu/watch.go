@@ -5,13 +5,13 @@ import (
 	"hwcal/schema"
 )
 
-// Apart looks whether the host has moved a worker away.
+// Apart says whether the hypervisor has moved a worker further from the others than it was: see distance.go.
 func (b *Backend) Apart(p bench.Place) bool {
 	return b.enter(p) == nil && b.apart(false) != ""
 }
 
-// Watch observes steal, throttling, waiting for a CPU, neighbours on the cores, and how far apart
-// these are.
+// Watch observes, until the function that it returns is called: steal by the hypervisor, throttling, waits for
+// a CPU, neighbours on the workers' cores, and workers moved apart. It learns their distances only without a neighbour.
 func (b *Backend) Watch(p bench.Place) func() bench.Observation {
 	if err := b.enter(p); err != nil {
 		return func() bench.Observation { return bench.Observation{} }

@@ -138,8 +138,8 @@ func data[T inMemory](ws *workspace, t *bench.Tensor) []T {
 	return kept(ws, wide)
 }
 
-// kept moves what is known before the run, but no tensor, to the memory of the workspace, which is flushed before cold
-// runs. Where that is short it stays where it is.
+// kept copies what was derived from parameters to the memory of the workspace, so that cold runs flush it, too. Where
+// there is no room it stays where it is.
 func kept[T inMemory](ws *workspace, x []T) []T {
 	to, err := scratch[T](ws, len(x))
 	if err != nil {
@@ -170,8 +170,8 @@ func scratch[T inMemory](ws *workspace, n int) ([]T, error) {
 	return as[T](mem), err
 }
 
-// forWorkers allocates n bytes that are filled before the run, by whoever binds: so that their pages lie near the
-// workers, and not on the NUMA node where that one happens to be, the workers touch their parts before.
+// forWorkers allocates n bytes that the goroutine that binds fills before the run, as with packed weights. The workers
+// touch their parts first, so that the pages lie on their NUMA nodes and not on that of this goroutine.
 func (ws *workspace) forWorkers(n int64) ([]byte, error) {
 	mem, err := ws.memory.alloc(n)
 	if err == nil && ws.memory.fresh() {
@@ -221,9 +221,9 @@ func (ws *workspace) rooms(bytes int64) (rooms [][]byte, err error) {
 	return rooms, nil
 }
 
-// blocksOf allocates n elements for each worker. A page lies between, which is where
-// fetching ahead ends: a worker would else take lines from the next one, again and
-// again, that this one writes.
+// blocksOf allocates n elements for each worker, with a page between them, beyond which no
+// kernel prefetches: a worker would else keep taking lines from the cache of the next one,
+// which writes them.
 func blocksOf[T float](ws *workspace, n int) ([][]T, error) {
 	page := 4096 / int(unsafe.Sizeof(T(0)))
 	gap := (ceilDiv(n, page) + 1) * page

@@ -29,7 +29,7 @@ func LogRatio(unfused, fused []float64) float64 {
 	return math.Log(slices.Min(unfused) / slices.Min(fused))
 }
 
-// InTurn are the groups of which d has one element after the other.
+// InTurn deals the elements of d out to groups in turn: element i goes to group i % groups.
 func InTurn[E any](d []E, groups int) [][]E {
 	all := make([][]E, min(groups, len(d)))
 	for i, x := range d {
@@ -38,13 +38,13 @@ func InTurn[E any](d []E, groups int) [][]E {
 	return all
 }
 
-// Decide judges a pair by the log ratios of each time that it was measured at, and there of each layout. There must be one
-// at least; fewer than the first look allow no interval at this confidence: [min, max] is given, and the verdict is
-// inconclusive.
+// Decide judges a pair by the log ratios of its blocks, grouped by time of measurement and within that by layout in memory.
+// There must be one block at least; fewer than the first look allow no interval at this confidence: [min, max] is given,
+// and the verdict is inconclusive.
 //
-// However many blocks there are, they say no more of other layouts than the layouts do that they were taken in, and of
-// other times than the times: the interval holds that of the median of both, too, each with the median of its blocks, or
-// all of them if they are too few for one.
+// More blocks do not tell more about layouts and times other than those that they were taken in. So the interval is widened
+// to hold two others: that of the median over all layouts, and that over all times, where each layout or time counts as
+// one observation, the median of its blocks. Where these are too few for an interval it holds all of them.
 func Decide(times [][][]float64) Decision {
 	layouts := slices.Concat(times...)
 	sorted := slices.Sorted(slices.Values(slices.Concat(layouts...)))

@@ -65,8 +65,8 @@ func (x *matrix) putFP16(v reg.VecVirtual, mask reg.Register, to Mem) {
 	}
 }
 
-// widen writes dst[i*ldd+j] = src[i*lds+j]. It fetches as many elements behind, or what is as far as memory wants it: what
-// is widened is worked on in L1 next, and meanwhile memory would have nothing to do.
+// widen writes dst[i*ldd+j] = src[i*lds+j]. It prefetches src n elements ahead, or simd.MatrixDistance if that is more: its
+// caller goes on to compute on the widened row, in L1, and memory would be idle meanwhile.
 func widen(c *build.Context, name string, convert widening) {
 	x := newMatrix(c, simd.AVX512, "widen"+name, "func(dst *float32, src *uint16, ldd, lds, m, n int)", Mem{})
 	dst, src, ldd, lds := x.load("dst"), x.load("src"), x.load("ldd"), x.load("lds")
