@@ -22,7 +22,8 @@ func (c *Calibrator) benchPlan(pattern Pattern, implementations map[schema.DType
 	var steps, again []step
 	c.levels = c.claimed()
 	if len(c.workingSets(pattern)) > 0 { // else there is nothing to hold against ceilings
-		steps = c.peakSteps([]Place{c.all()}, false)
+		peaks := slices.DeleteFunc(slices.Clone(c.Options.DTypes), c.lacksPeak)
+		steps = c.peakSteps(peaks, []Place{c.all()}, false)
 		again = slices.Clone(steps) // behind all else, so that one slow moment of the host decides nothing
 		if c.needsCurve(pattern) {
 			steps = append(steps, c.curveStep(c.one()))

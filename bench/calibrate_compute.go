@@ -9,10 +9,10 @@ import (
 )
 
 // peakSteps plans the register peaks: each dtype on each place. They are metered once.
-func (c *Calibrator) peakSteps(places []Place, metered bool) []step {
+func (c *Calibrator) peakSteps(dtypes []schema.DType, places []Place, metered bool) []step {
 	var steps []step
 	for _, p := range places {
-		for _, d := range c.Options.DTypes {
+		for _, d := range dtypes {
 			for _, unit := range c.units("peak_fma", d) {
 				steps = append(steps, step{
 					label: peakLabel(d, unit, p),

@@ -15,15 +15,21 @@ const effectPart = 20
 // effectShape takes a few microseconds, so that twenty executions are a short sample; on a GPU some tens of them, far longer
 // than a launch. What is bound by launches, some of which come before the device starts on the sample, has no share of
 // time for each execution: an H200 took 1.18 times as long for 21 executions of 64x128x128 as for 20. On a slow one it is
-// smaller, so that the first look is within the budget of a pair, by what is known before anything was measured.
+// smaller, so that the first look is within the budget of a pair, by what is known before anything was measured. What once
+// assumes is far below tensor cores whose rate is not known: it would be bound by launches again.
 func (c *Calibrator) effectShape(pattern Pattern, d schema.DType) Shape {
 	if c.Device.Kind == schema.CPU {
 		return dims(linearDims, 64, 128, 128)
 	}
+	assumed := c.Device.Theoretical.PeakGFLOPS[d].Value == 0 && d.Bytes() < schema.FP32.Bytes()
 	for side := int64(2048); side > 512; side /= 2 {
 		s := dims(linearDims, side, side, side)
 		chain, err := pattern.In(d).Build(s, c.all())
-		if err == nil && firstLook(c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all()), effectPart) <= c.Runner.Settings.PairBudget {
+		if err != nil {
+			continue
+		}
+		look := firstLook(c.once(chain.FLOP(), chain.UnfusedBytes(d), d, c.all()), effectPart)
+		if assumed || look <= c.Runner.Settings.PairBudget {
 			return s
 		}
 	}

@@ -105,6 +105,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 			failed = fmt.Errorf("%s: %w", s.pattern.Sweep[at], err)
 			break
 		}
+		measured[at].beside()
 		verdicts[at] = measured[at].Verdict
 	}
 	if failed != nil && (ctx.Err() != nil || verdicts[0] == "" || verdicts[len(verdicts)-1] == "") {

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -154,7 +155,8 @@ func TestSweepWithoutAPoint(t *testing.T) {
 	}
 }
 
-// Each point says what disturbed it, and the warnings of the profile say where.
+// Each point says what disturbed it, with an interval as wide as that of a pair then, and the warnings of the profile say
+// where.
 func TestSweepDisturbed(t *testing.T) {
 	f := newFake()
 	f.reasons = []string{"a neighbour"}
@@ -165,6 +167,9 @@ func TestSweepDisturbed(t *testing.T) {
 	for _, p := range cal.Device.FusionCrossovers[0].Points {
 		if !slices.Equal(p.Warnings, []schema.Code{schema.NoisyHost}) {
 			t.Errorf("%s: %v", p.Shape, p.Warnings)
+		}
+		if math.Log(p.SpeedupCIHigh/p.SpeedupCILow) < 2*neighbourShift {
+			t.Errorf("%s: [%.3f, %.3f] beside a neighbour", p.Shape, p.SpeedupCILow, p.SpeedupCIHigh)
 		}
 	}
 	if got, want := told(cal), []string{"noisy_host /fusion_crossovers/0/points/0", "noisy_host /fusion_crossovers/0/points/1"}; !slices.Equal(got, want) {

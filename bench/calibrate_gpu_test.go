@@ -125,6 +125,44 @@ func TestEnergyOfNothing(t *testing.T) {
 	}
 }
 
+// Bench measures a case whatever it is held against: neither cases too short for the meter nor a type without a register
+// peak are faults of the command.
+func TestBenchOfGPULacksNothing(t *testing.T) {
+	for _, name := range []string{"Linear_Bias", "softmax", "stream_copy"} {
+		for _, none := range []string{"", "peak_fma"} {
+			f := newFake()
+			c := fakeCalibrator(f, schema.Quick)
+			fakeGPU(c)
+			f.kernels = slices.DeleteFunc(hopperKernels(), func(k KernelInfo) bool { return k.Chain == none })
+			f.none, f.watts, f.window = none, 300, 500*time.Millisecond
+			c.Device.Power = schema.Power{Meters: []schema.PowerMeter{{Name: "GPU", Readable: true}}}
+			c.Options.DTypes = []schema.DType{schema.BF16}
+			p, err := Lookup(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			had := len(c.Device.Unavailable)
+			var dev schema.Device
+			if p.Group == "memory" {
+				_, dev, err = c.Levels(context.Background(), p)
+			} else {
+				shapes := p.Shapes(schema.Quick)[:1]
+				p.Shapes = func(schema.Mode) []Shape { return shapes }
+				dev, _, err = c.Bench(context.Background(), p, nil)
+				if len(dev.FusionProfiles)+len(dev.OperationProfiles) != 1 {
+					t.Errorf("%s without %q: not measured", name, none)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range dev.Unavailable[had:] {
+				t.Errorf("%s without %q lacks %s: %s", name, none, u.What, u.Reason)
+			}
+		}
+	}
+}
+
 // No kernel of a device adds in fp16.
 func TestPrecisionOfDevice(t *testing.T) {
 	if device, cpu := precisionOf(schema.FP16, Place{}), precisionOf(schema.FP16, Place{Threads: 1}); device.Short != 0 || !(cpu.Short > 0) {

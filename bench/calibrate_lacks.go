@@ -21,6 +21,18 @@ func (c *Calibrator) lacks(pattern Pattern, d schema.DType) bool {
 	return slices.ContainsFunc(c.Runner.Backend.Kernels(), func(k KernelInfo) bool { return k.DType == d }) && len(c.kernelsLacking(pattern, d)) > 0
 }
 
+// lacksPeak says that the device has kernels in the type, but none of the register peak: what bench measures in it is held
+// against the bandwidth alone.
+func (c *Calibrator) lacksPeak(d schema.DType) bool {
+	var chains []string
+	for _, k := range c.Runner.Backend.Kernels() {
+		if k.DType == d {
+			chains = append(chains, k.Chain)
+		}
+	}
+	return len(chains) > 0 && !slices.Contains(chains, "peak_fma")
+}
+
 // kernelsLacking are the chains of the pattern for which the device has no kernel in the type.
 func (c *Calibrator) kernelsLacking(pattern Pattern, d schema.DType) []string {
 	return pattern.Lacking(c.Runner.Backend, d, c.chainOf(pattern.In(d)))

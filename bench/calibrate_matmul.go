@@ -141,7 +141,7 @@ func (c *Calibrator) scalingSteps() []step {
 			places = append(places, Place{Threads: n})
 		}
 	}
-	steps := c.peakSteps(places, true)
+	steps := c.peakSteps(c.Options.DTypes, places, true)
 	for _, p := range places {
 		for _, d := range c.Options.DTypes {
 			steps = append(steps, c.matmulStep(c.newMatmulCase(matmuls[0], c.headlineShape(), d, p)))

@@ -93,7 +93,9 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 	if c.Options.Resume == nil {
 		c.recordLacks()
 	}
-	return c.run(ctx, steps)
+	_, _, err := c.run(ctx, steps)
+	c.missing()
+	return c.Device, c.warnings, err
 }
 
 // run takes the steps.
@@ -213,22 +215,22 @@ func (c *Calibrator) plan() []step {
 	// The register peak bounds all else: it is measured five times, and what the
 	// summary quotes of matmul twice, so that one slow moment of the host decides
 	// nothing.
-	steps = append(steps, c.peakSteps(c.places(), true)...)
+	steps = append(steps, c.peakSteps(c.Options.DTypes, c.places(), true)...)
 	steps = append(steps, c.matmulSteps(false)...)
-	steps = append(steps, c.peakSteps(c.places(), false)...)
+	steps = append(steps, c.peakSteps(c.Options.DTypes, c.places(), false)...)
 	steps = append(steps, c.scalingSteps()...)
 	steps = append(steps, c.bandwidthSteps()...)
 	steps = append(steps, c.latencySteps()...)
 	steps = append(steps, c.linkSteps()...)
 	steps = append(steps, c.launchSteps()...)
 	steps = append(steps, c.numaSteps()...)
-	steps = append(steps, c.peakSteps(c.places(), false)...)
+	steps = append(steps, c.peakSteps(c.Options.DTypes, c.places(), false)...)
 	steps = append(steps, spread(pairs, c.controlSteps())...)
-	steps = append(steps, c.peakSteps(c.places(), false)...)
+	steps = append(steps, c.peakSteps(c.Options.DTypes, c.places(), false)...)
 	steps = append(steps, c.crossoverSteps()...)
 	steps = append(steps, operations...)
 	steps = append(steps, c.matmulSteps(true)...)
-	steps = append(steps, c.peakSteps(c.places(), false)...)
+	steps = append(steps, c.peakSteps(c.Options.DTypes, c.places(), false)...)
 	steps = append(steps, typed...)
 	extras := spread(sweep, otherPairs)
 	for i := range extras {

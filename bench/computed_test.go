@@ -44,6 +44,19 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// A library may choose another kernel at another time, and only the first time is metered: the energy stays, unless the
+// other kernel is faster beyond what the clock may move.
+func TestEnergyOfTwoKernels(t *testing.T) {
+	for faster, want := range map[float64]string{0.99: "first", 1.01: "first", 1.1: "second"} {
+		var c Calibrator
+		c.pool(computed{operation: "matmul", Measurement: Measurement{Implementation: "first", Seconds: []float64{1}, Energy: &Energy{}}})
+		c.pool(computed{operation: "matmul", Measurement: Measurement{Implementation: "second", Seconds: []float64{1 / faster}}})
+		if got := c.computed[0]; got.Implementation != want || (got.Energy != nil) != (want == "first") {
+			t.Errorf("%g times as fast: the %s, energy %v", faster, got.Implementation, got.Energy)
+		}
+	}
+}
+
 // Of two bandwidths of a working set the undisturbed one counts, unless the other is faster; of two disturbed ones
 // the faster, of workers that were together if it may be.
 func TestBandwidthTwice(t *testing.T) {

@@ -167,6 +167,7 @@ func TestEffectShape(t *testing.T) {
 		{schema.Quick, schema.FP64, 1_300, 512},
 		{schema.Quick, schema.FP64, 250, 512},
 		{schema.Quick, schema.FP64, 0, 1024},
+		{schema.Quick, schema.BF16, 0, 2048},
 	} {
 		c := fakeCalibrator(newFake(), test.mode)
 		fakeGPU(c)

@@ -94,7 +94,7 @@ func TestEnergyOfADisturbedPeakStays(t *testing.T) {
 		if metered {
 			f.reasons = []string{"a neighbour"}
 		}
-		if err := c.peakSteps([]Place{c.all()}, metered)[0].run(context.Background(), 1); err != nil {
+		if err := c.peakSteps(c.Options.DTypes, []Place{c.all()}, metered)[0].run(context.Background(), 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,7 +16,6 @@ func (c *Calibrator) finish() {
 	c.applyControls()
 	dev := &c.Device
 	dev.Summary = summarize(*dev)
-	c.missing()
 	c.finishTraffic("compute", dev.Compute)
 	c.finishOperations()
 	above := func(field string, got float64, unit string, theory schema.Peak) {
@@ -103,8 +102,7 @@ func best(entries []schema.Compute, operation string, threads int) map[schema.DT
 	return rates
 }
 
-// missing records which figures of the summary there are none of, each with the
-// reason that stands beside it.
+// missing records which figures that every run should have there are none of, each with its reason.
 func (c *Calibrator) missing() {
 	counted := slices.ContainsFunc(c.Device.Power.Meters, schema.PowerMeter.Counted)
 	has := func(e schema.Compute) bool { return e.Energy != nil }

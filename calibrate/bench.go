@@ -59,6 +59,7 @@ func benchAction(c *cli.Context) error {
 	}
 	defer backend.Close()
 	b.backend, b.place, b.memory = backend, bench.Place{Threads: b.device.AllThreads()}, memoryOf(b.device, machine.Host)
+	b.fillDevice()
 	if b.chases {
 		b.place.Threads = min(1, b.place.Threads)
 	}
@@ -288,12 +289,10 @@ func (b *benchRun) calibrator() *bench.Calibrator {
 	}
 }
 
-// leftOut is what a device lacks beyond what it had lacked before, less a summary, which bench has none of.
+// leftOut is what a device lacks beyond what it had lacked before.
 func leftOut(dev schema.Device, had int) (err error) {
 	for _, u := range dev.Unavailable[had:] {
-		if !strings.HasPrefix(u.What, "summary.") {
-			err = errors.Join(err, fmt.Errorf("%s: %s", u.What, u.Reason))
-		}
+		err = errors.Join(err, fmt.Errorf("%s: %s", u.What, u.Reason))
 	}
 	return err
 }
