@@ -100,7 +100,7 @@ func (c *Calibrator) Run(ctx context.Context) (schema.Device, []schema.Warning, 
 
 // run takes the steps.
 func (c *Calibrator) run(ctx context.Context, steps []step) (schema.Device, []schema.Warning, error) {
-	name(steps)
+	uniqueLabels(steps)
 	c.Runner.patient() // of all runners that are made from it
 	var again []disturbedStep
 	c.planSum = c.sumOf(steps)
@@ -239,8 +239,8 @@ func (c *Calibrator) plan() []step {
 	return append(steps, extras...)
 }
 
-// name gives each step a label of its own.
-func name(steps []step) {
+// uniqueLabels gives each step a label of its own.
+func uniqueLabels(steps []step) {
 	times := map[string]int{}
 	for i, s := range steps {
 		if times[s.label]++; times[s.label] > 1 {

@@ -7,11 +7,11 @@ import (
 	"hwcal/bench"
 )
 
-// pairs computes a convolution in 16 bits by a plan for fp32: an element of 32 bits is a pair of neighbouring channels at one
-// pixel. What only moves elements needs no change; the micro-kernel adds both products of a pair to a sum in fp32. So taps
-// are read from X in place, as in fp32, while narrowConv packs X once for each tap. On a Zen 4 256 filters of 3x3 on 14x14
+// channelPairs computes a convolution in 16 bits by a plan for fp32: an element of 32 bits is a pair of neighbouring channels
+// at one pixel. What only moves elements needs no change; the micro-kernel adds both products of a pair to a sum in fp32. So
+// taps are read from X in place, as in fp32, while narrowConv packs X once for each tap. On a Zen 4 256 filters of 3x3 on 14x14
 // run at 0.93 of the register peak so, in place of 0.71.
-type pairs struct {
+type channelPairs struct {
 	convShape
 	interleave pairRows
 }
@@ -19,22 +19,22 @@ type pairs struct {
 // pairRows writes dst[2*j] = src[j] and dst[2*j+1] = src[ld/2+j] for j < n, of 16 bits each; ld is in bytes.
 type pairRows func(dst, src *byte, ld, n int)
 
-// channelPairs is the number of pairs of a group; the last one may lack its second channel.
-func (p *pairs) channelPairs() int { return ceilDiv(p.c/p.groups, 2) }
+// pairsPerGroup is the number of pairs of a group; the last one may lack its second channel.
+func (p *channelPairs) pairsPerGroup() int { return ceilDiv(p.c/p.groups, 2) }
 
 // shape is that of the convolution in fp32.
-func (p *pairs) shape() convShape {
+func (p *channelPairs) shape() convShape {
 	s := p.convShape
-	s.c = p.groups * p.channelPairs()
+	s.c = p.groups * p.pairsPerGroup()
 	return s
 }
 
 // ofXLen is the number of pairs of X.
-func (p *pairs) ofXLen() int { return p.n * p.groups * p.channelPairs() * p.h * p.w }
+func (p *channelPairs) ofXLen() int { return p.n * p.groups * p.pairsPerGroup() * p.h * p.w }
 
 // ofX makes pairs of pixels [first, last) of all images.
-func (p *pairs) ofX(dst, x []byte, first, last int) {
-	plane, channels, of := p.h*p.w, p.c/p.groups, p.channelPairs()
+func (p *channelPairs) ofX(dst, x []byte, first, last int) {
+	plane, channels, of := p.h*p.w, p.c/p.groups, p.pairsPerGroup()
 	for image := first / plane; image*plane < last; image++ {
 		lo, hi := max(first-image*plane, 0), min(last-image*plane, plane)
 		for i := range p.groups * of {
@@ -58,8 +58,8 @@ func single(dst []uint32, x []uint16) {
 }
 
 // ofFilters makes pairs of weights [K,C/groups,R,S].
-func (p *pairs) ofFilters(weights []uint16) []float32 {
-	channels, of, taps := p.c/p.groups, p.channelPairs(), p.r*p.s
+func (p *channelPairs) ofFilters(weights []uint16) []float32 {
+	channels, of, taps := p.c/p.groups, p.pairsPerGroup(), p.r*p.s
 	all := make([]float32, p.k*of*taps)
 	for i := range p.k * of {
 		filter, pair := i/of, i%of
@@ -81,7 +81,7 @@ func bindPairConvs(ws *workspace, c bench.Chain, s convShape) ([]*kernel, error)
 	if interleave == nil {
 		return nil, nil
 	}
-	p := &pairs{s, interleave}
+	p := &channelPairs{s, interleave}
 	plans, err := newConvPlans(u, ws.caches, len(ws.workers), p.shape())
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func bindPairConvs(ws *workspace, c bench.Chain, s convShape) ([]*kernel, error)
 }
 
 // together makes pairs of X, of which each worker has a part: about that which it convolves.
-func (p *pairs) together(w *worker, mem, x []byte) []byte {
+func (p *channelPairs) together(w *worker, mem, x []byte) []byte {
 	first, last := w.share(p.n*p.h*p.w, lineElems)
 	p.ofX(mem, x, first, last)
 	w.barrier()
@@ -131,7 +131,7 @@ func (p *pairs) together(w *worker, mem, x []byte) []byte {
 // alone makes all pairs of X for this worker alone. Where all workers need all pixels, for filters of their own, pairs that
 // another one made would have to come from its cache: so on two threads of a Zen 4 1024x14x14 by 256 filters of 1x1
 // took longer than narrowConv, which takes 0.28 ms, and takes 0.25 with pairs made alone.
-func (p *pairs) alone(w *worker, mem, x []byte) []byte {
+func (p *channelPairs) alone(w *worker, mem, x []byte) []byte {
 	each := len(mem) / w.n
 	own := mem[w.id*each:][:each]
 	p.ofX(own, x, 0, p.n*p.h*p.w)

@@ -9,8 +9,8 @@ import (
 	"hwcal/bench/element"
 )
 
-// TestPairConv convolves integers so small that every sum is exact, by each plan, and compares all elements, with a bias, and sometimes
-// with a residual and a floor.
+// TestPairConv convolves integers so small that every sum is exact, by each plan, and compares all elements, with a bias, and
+// sometimes with a residual and a floor.
 func TestPairConv(t *testing.T) {
 	eachUnit(t, func(t *testing.T, unit unit) {
 		u, interleave := pairUnit(unit)
@@ -37,7 +37,7 @@ func TestPairConv(t *testing.T) {
 			{1, 36, 3, 28, 33, 3, 3, 1, 1, 1},  // two panels of pixels a row
 			{2, 64, 14, 14, 64, 3, 3, 1, 1, 1}, // nothing is left over
 		} {
-			p := &pairs{s, interleave}
+			p := &channelPairs{s, interleave}
 			shape := p.shape()
 			for j, b := range []blocking{small, newConvBlocking(u.gemmKernels, cacheSizes{}, shape.k/shape.groups, shape.c/shape.groups*shape.r*shape.s)} {
 				tm := teams[(i+j)%len(teams)]
@@ -55,7 +55,7 @@ func TestPairConv(t *testing.T) {
 	})
 }
 
-func checkPairConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *pairs, plan convPlan[float32], atFront bool) error {
+func checkPairConv(t *testing.T, r *rand.Rand, u unit, tm *team, v *channelPairs, plan convPlan[float32], atFront bool) error {
 	guarded := func(n int) []byte {
 		front, back := guardedBytes(t, n)
 		if atFront {

@@ -21,9 +21,9 @@ type gemm[T float] struct {
 	blocking
 	grid
 	m, n, k int
-	// reuse says that a packed panel of A is used for one row of tiles only, as the worker's
+	// oneBlock says that a packed panel of A is used for one row of tiles only, as the worker's
 	// columns are one block of B: all panels share one buffer, which stays in the cache.
-	reuse bool
+	oneBlock bool
 	// shares are the workers' parts of C where the matrices are multiplied unpacked; else nil.
 	shares []share
 	depth  int // steps of k that such a product takes at a time
@@ -62,7 +62,7 @@ func planGEMM[T float](kernels gemmKernels[T], b blocking, threads, m, n, k int)
 	kc := max(b.kc, min(b.kc*b.nc/g.nc, b.kc*b.nc/(2*g.mr)))
 	g.kc = even(k, kc, 16)
 	g.mc = even(m, max(b.mc*b.kc/g.kc/g.mr*g.mr, g.mr), g.mr)
-	g.reuse = width <= g.nc
+	g.oneBlock = width <= g.nc
 	return g
 }
 
@@ -80,7 +80,7 @@ func (g *gemm[T]) threads() int { return g.rows * g.cols }
 // lengths are the sizes of a worker's buffers of each kind, in whole cache lines.
 func (g *gemm[T]) lengths() (a, b, c int) {
 	a = g.mr * g.kc
-	if !g.reuse {
+	if !g.oneBlock {
 		a *= ceilDiv(newPanels(g.mc, g.mr).n, g.rows)
 	}
 	b, c = 2*g.nc*g.kc, g.mr*g.nr
@@ -245,7 +245,7 @@ type block[T float] struct {
 func (g *gemm[T]) multiply(t *block[T], ap, bp []T, c matrix[T], edge []T) {
 	for i := t.first; i < t.last; i++ {
 		if t.pack != nil {
-			if g.reuse {
+			if g.oneBlock {
 				t.base, _ = t.panels.rows(i)
 			}
 			g.packPanels(ap, *t.pack, t.ic, t.pc, t.kc, t.panels, t.base, i, i+1)
@@ -336,7 +336,7 @@ func (g *gemm[T]) ahead(t *block[T], i int, ap []T) *run {
 		next = t.first // of the next block of columns
 	}
 	lo, hi := t.panels.rows(next)
-	if t.pack == nil || !g.reuse {
+	if t.pack == nil || !g.oneBlock {
 		t.fetch.add(unsafe.Pointer(&ap[(lo-t.base)*t.kc]), (hi-lo)*t.kc*size)
 	}
 	if t.pack != nil && !t.pack.trans && next > i {

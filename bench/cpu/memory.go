@@ -20,8 +20,8 @@ type memory struct {
 	open   int   // workspaces
 	// tried says of results of the open workspaces which of several kernels writes them: see storing.
 	tried map[triedKey]int
-	// asRows says of units whether they multiply rows of A as they come: see rowsAreFaster.
-	asRows map[string]bool
+	// unpackedA says of units whether they multiply rows of A as they come: see rowsAreFaster.
+	unpackedA map[string]bool
 }
 
 // arenaBytes is the smallest arena.

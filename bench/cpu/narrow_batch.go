@@ -9,7 +9,7 @@ func newNarrowBatch(u unit, caches cacheSizes, m, n, k int) (*narrowGEMM, error)
 	if g.mr*ceilDiv(m, g.mr)*g.steps*stepBytes > orElse(caches.L1, typicalCaches.L1)/2 {
 		return g, nil
 	}
-	if rows := dividingRows(m, g.mr); g.low && rows > 0 {
+	if rows := dividingRows(m, g.mr); g.anyRows && rows > 0 {
 		g.mr = rows
 	}
 	g.mc = ceilDiv(m, g.mr) * g.mr

@@ -14,7 +14,7 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 	if m <= 0 || n <= 0 || k <= 0 || threads <= 0 {
 		return nil, fmt.Errorf("cpu: gemm m=%d n=%d k=%d with %d threads: want positive numbers", m, n, k, threads)
 	}
-	if u.gemm.streams {
+	if u.gemm.sparesL1 {
 		return planNarrowGEMM(u, newStreamedBlocking(u.gemm, caches, n), threads, m, n, k), nil
 	}
 	l1, l2 := orElse(caches.L1, typicalCaches.L1), orElse(caches.L2, typicalCaches.L2)
@@ -24,10 +24,10 @@ func newNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM
 	side := int(math.Sqrt(float64(l2 / 2 / accBytes)))
 	kc := max(1, (l1*3/4-u.gemm.mr*u.gemm.nr*accBytes)/((u.gemm.mr+u.gemm.nr)*stepBytes))
 	switch {
-	case u.gemm.low && m < u.gemm.mr:
+	case u.gemm.anyRows && m < u.gemm.mr:
 		// Panels of B pass by once, and only that of A stays.
 		kc = max(kc, l1/2/(m*stepBytes))
-	case u.gemm.low && n <= narrowFewPanels*u.gemm.nr:
+	case u.gemm.anyRows && n <= narrowFewPanels*u.gemm.nr:
 		// Panels of A pass by few times, and those of B stay, in L2: the longer the rows that
 		// are packed at a time, the better.
 		kc = max(kc, l2/2/((u.gemm.mr+ceilDiv(n, u.gemm.nr)*u.gemm.nr)*stepBytes))
@@ -55,7 +55,7 @@ func newStreamedBlocking(k narrowKernels, caches cacheSizes, n int) blocking {
 // 1 KiB of a row, 2.5 with 4 KiB; in int8 3.8 and 1.8.
 func newPlainNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narrowGEMM, error) {
 	g, err := newNarrowGEMM(u, caches, threads, m, n, k)
-	if err != nil || !u.gemm.streams || m > 4*u.gemm.mr {
+	if err != nil || !u.gemm.sparesL1 || m > 4*u.gemm.mr {
 		return g, err
 	}
 	b := newStreamedBlocking(u.gemm, caches, n)

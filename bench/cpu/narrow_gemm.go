@@ -10,11 +10,11 @@ const stepBytes = 64
 // packed panels: mr rows of A as [steps][mr][64 bytes], nr columns of B as
 // [steps][nr/width][groups][width][group], padded with zeros at the edges. C is in fp32 or int32.
 type narrowKernels struct {
-	mr, nr  int  // of a tile
-	width   int  // columns of B that are contiguous in a panel
-	low     bool // vector units: a plan may choose tiles of fewer rows than mr, the same for all tiles
-	streams bool // AMX: block loads B and C with a hint by which they evict little of A from L1
-	group   int  // neighbours in k that one instruction multiplies and adds up
+	mr, nr   int  // of a tile
+	width    int  // columns of B that are contiguous in a panel
+	anyRows  bool // vector units: a plan may choose tiles of fewer rows than mr, the same for all tiles
+	sparesL1 bool // AMX: block loads B and C with a hint by which they evict little of A from L1
+	group    int  // neighbours in k that one instruction multiplies and adds up
 
 	// block is the macro-kernel: panelsA panels of A, each of `rows` rows, times panelsB panels of B, all of
 	// `steps` steps. The tiles of C follow each other in acc, with a gap of accSkip bytes after each row of
@@ -23,7 +23,7 @@ type narrowKernels struct {
 	// sums may be kept in acc between steps, and in spare, room for one tile, aligned to a cache line.
 	// For each of A and B, every step prefetches two lines into L2, at ahead and `second` bytes further;
 	// ahead then moves on by a line, and after a tile by another `next` bytes. From the second panel of A on,
-	// the panel that follows it is prefetched instead of aheadA. If streams, A may be unpacked rows, lda bytes
+	// the panel that follows it is prefetched instead of aheadA. If sparesL1, A may be unpacked rows, lda bytes
 	// apart (else lda is 0): what follows in these rows is then prefetched, unless secondA is 0.
 	block func(rows, panelsA, panelsB, steps int, a, b, acc *byte, load bool, accSkip int,
 		out *byte, ldo, nextTile, nextRow int, aheadA *byte, secondA, nextA int, aheadB *byte, secondB, nextB int, spare *byte, lda int)
@@ -76,14 +76,14 @@ func (k *narrowKernels) shift() uint64 {
 type narrowGEMM struct {
 	narrowKernels
 	grid
-	m, n, k int
-	size    int  // bytes of an element of A and B
-	mc, nc  int  // rows and columns of a block of C
-	steps   int  // of k in all
-	kc      int  // steps of a block
-	packedA bool // A is packed before the run: workers need no room for it
-	wholeA  bool // A is so small that it is packed at once
-	asRows  bool // A is not packed, and B is before the run: see newPackedNarrowGEMM
+	m, n, k   int
+	size      int  // bytes of an element of A and B
+	mc, nc    int  // rows and columns of a block of C
+	steps     int  // of k in all
+	kc        int  // steps of a block
+	packedA   bool // A is packed before the run: workers need no room for it
+	wholeA    bool // A is so small that it is packed at once
+	unpackedA bool // A is not packed, and B is before the run: see newPackedNarrowGEMM
 }
 
 // accBytes is the size of an element of C.
@@ -93,7 +93,7 @@ const accBytes = 4
 func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 	g := &narrowGEMM{narrowKernels: u.gemm, m: m, n: n, k: k, size: int(u.dtype.Bytes())}
 	g.grid = newGrid(threads, m, n, g.mr, g.nr)
-	if g.low {
+	if g.anyRows {
 		// As many panels as before, with as few rows of zeros as possible.
 		g.mr = ceilDiv(m, g.rows*ceilDiv(ceilDiv(m, g.rows), g.mr))
 	}
@@ -106,7 +106,7 @@ func planNarrowGEMM(u unit, b blocking, threads, m, n, k int) *narrowGEMM {
 
 // narrow says whether B is one panel, so that A is used once: a panel of it is packed
 // right before.
-func (g *narrowGEMM) narrow() bool { return g.low && g.n <= g.nr }
+func (g *narrowGEMM) narrow() bool { return g.anyRows && g.n <= g.nr }
 
 // once says whether a packed panel of A is not needed again, as the worker's columns are one block of C.
 func (g *narrowGEMM) once() bool {
@@ -116,7 +116,7 @@ func (g *narrowGEMM) once() bool {
 // readsA says whether A, of rows ld bytes apart, is read without packing. k has to be whole steps, and either
 // A is used only once, as B is one panel, or its rows are so near each other that they stay in L1 as a packed panel does.
 func (g *narrowGEMM) readsA(ld int) bool {
-	return g.streams && g.k*g.size%stepBytes == 0 && (g.n <= g.nr || ld <= nearRows)
+	return g.sparesL1 && g.k*g.size%stepBytes == 0 && (g.n <= g.nr || ld <= nearRows)
 }
 
 // nearRows is the largest such distance in bytes: the 32 rows of a panel then take at most two thirds of an
@@ -145,7 +145,7 @@ type narrowScratch struct {
 
 // lengths are the sizes of the buffers in bytes.
 func (g *narrowGEMM) lengths() (a, b, c, spare int) {
-	if g.asRows {
+	if g.unpackedA {
 		return 0, 0, hotSums, g.spareBytes()
 	}
 	rows, cols := g.mc/g.mr, g.nc/g.nr
@@ -206,7 +206,7 @@ type finish func(sums []byte, i0, j0, m, n int)
 // prepackB made it, or nil. The sums go to C, or to end if that is not nil.
 func (g *narrowGEMM) run(id int, s narrowScratch, a, b byteRows, packed []byte, c byteRows, end finish) {
 	switch {
-	case packed != nil && g.asRows:
+	case packed != nil && g.unpackedA:
 		g.computeRows(id, s, a, packed, c, end)
 	case packed != nil:
 		g.compute(id, s, narrowA{rows: a}, packedB{g, packed}, c, end)

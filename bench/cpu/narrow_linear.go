@@ -59,7 +59,7 @@ func (ws *workspace) unitFor(rows int, packed bool) unit {
 
 // name of the micro-kernel.
 func (l *narrowLinear) name() string {
-	if l.gemm.asRows {
+	if l.gemm.unpackedA {
 		return "gemm_direct_" + l.unit
 	}
 	return fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, l.unit)

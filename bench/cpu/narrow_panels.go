@@ -14,7 +14,7 @@ func newPackedNarrowGEMM(u unit, caches cacheSizes, threads, m, n, k int) (*narr
 		return g, nil
 	}
 	l2 := orElse(caches.L2, typicalCaches.L2)
-	g.asRows, g.grid, g.kc = true, shares, g.steps
+	g.unpackedA, g.grid, g.kc = true, shares, g.steps
 	g.mc = max(l2/2/(k*g.size)/directRows, 1) * directRows
 	return g, nil
 }
@@ -30,7 +30,7 @@ func (ws *workspace) rowsAreFaster(u unit) (bool, error) {
 	if u.gemm.panels == nil {
 		return false, nil
 	}
-	if faster, known := ws.memory.asRows[u.name]; known {
+	if faster, known := ws.memory.unpackedA[u.name]; known {
 		return faster, nil
 	}
 	const rows, panels, steps, times = 7 * directRows, 2, 4, 2 // whole tiles of both
@@ -61,10 +61,10 @@ func (ws *workspace) rowsAreFaster(u unit) (bool, error) {
 		}})
 	}
 	faster := fastestOf(ws.team, ways) == 1
-	if ws.memory.asRows == nil {
-		ws.memory.asRows = map[string]bool{}
+	if ws.memory.unpackedA == nil {
+		ws.memory.unpackedA = map[string]bool{}
 	}
-	ws.memory.asRows[u.name] = faster
+	ws.memory.unpackedA[u.name] = faster
 	return faster, nil
 }
 

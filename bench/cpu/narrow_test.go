@@ -96,7 +96,7 @@ func TestNarrowGEMM(t *testing.T) {
 			narrowCase{m: 3 * mr, n: 2 * nr, k: 12 * step, threads: 2, block: long, front: true, end: true},
 			narrowCase{m: 2 * mr, n: nr, k: 12 * step, threads: 1, block: long, pack: true, front: true},
 			narrowCase{m: 2*mr + 3, n: nr - 1, k: 20 * step, threads: 1, block: long})
-		if u.gemm.low { // a tile of every height
+		if u.gemm.anyRows { // a tile of every height
 			for m := 1; m <= mr; m++ {
 				cases = append(cases, narrowCase{m: m, n: nr + 3, k: 2*step + 3, threads: 1, block: small, pack: m%2 == 0, front: m%4 < 2, end: m%3 == 0})
 			}
@@ -145,8 +145,8 @@ func checkNarrowGEMM(t *testing.T, r *rand.Rand, u unit, tm *team, c narrowCase)
 		if g, err = plan(u, caches, c.threads, c.m, c.n, c.k); err != nil {
 			return err
 		}
-		if g.asRows != c.packed {
-			return fmt.Errorf("planned for rows as they come: %t", g.asRows)
+		if g.unpackedA != c.packed {
+			return fmt.Errorf("planned for rows as they come: %t", g.unpackedA)
 		}
 	} else {
 		g = planNarrowGEMM(u, c.block, c.threads, c.m, c.n, c.k)
@@ -337,7 +337,7 @@ func TestRowsAsTheyCome(t *testing.T) {
 		b.units = map[schema.DType][]unit{u.dtype: {u}}
 		for _, asRows := range []bool{false, true} {
 			for i := range b.memory {
-				b.memory[i].asRows = map[string]bool{u.name: asRows}
+				b.memory[i].unpackedA = map[string]bool{u.name: asRows}
 			}
 			for _, threads := range threadCounts(b) {
 				for _, p := range patterns {

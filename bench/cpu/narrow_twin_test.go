@@ -16,7 +16,7 @@ func twins() (all []unit) {
 		u.gemm = narrowKernels{mr: 8, nr: twinCols, width: w.width(), group: w.group, block: w.block, packA: twinPackA, packB: w.packB}
 		if w.low {
 			u.name = "twin_low"
-			u.gemm.mr, u.gemm.low, u.gemm.sumB, u.gemm.skinny = 5, true, w.sumB(), w.skinny
+			u.gemm.mr, u.gemm.anyRows, u.gemm.sumB, u.gemm.skinny = 5, true, w.sumB(), w.skinny
 		}
 		all = append(all, u)
 	}

@@ -67,8 +67,8 @@ func usableUnits(d schema.DType) (usable []unit, reason string) {
 
 // vectorUnit is the best one of vectors, if u is one of tiles.
 func vectorUnit(us []unit, u unit) *unit {
-	i := slices.IndexFunc(us, func(o unit) bool { return o.gemm.low })
-	if !u.gemm.streams || i < 0 {
+	i := slices.IndexFunc(us, func(o unit) bool { return o.gemm.anyRows })
+	if !u.gemm.sparesL1 || i < 0 {
 		return nil
 	}
 	return &us[i]

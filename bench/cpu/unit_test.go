@@ -13,8 +13,8 @@ import (
 
 // Vectors multiply few rows where there are tiles, unless a case names its unit.
 func TestUnitForFewRows(t *testing.T) {
-	vector := unit{name: "vector", gemm: narrowKernels{mr: 14, low: true, group: 4}}
-	tiles := unit{name: "tiles", gemm: narrowKernels{mr: 32, streams: true, group: 4}}
+	vector := unit{name: "vector", gemm: narrowKernels{mr: 14, anyRows: true, group: 4}}
+	tiles := unit{name: "tiles", gemm: narrowKernels{mr: 32, sparesL1: true, group: 4}}
 	for _, c := range []struct {
 		rows   int
 		packed bool
