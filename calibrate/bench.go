@@ -289,7 +289,7 @@ func (b *benchRun) calibrator() *bench.Calibrator {
 	}
 }
 
-// leftOut is what a device lacks beyond what it had lacked before.
+// leftOut is an error with what the device lacks beyond its first `had` entries.
 func leftOut(dev schema.Device, had int) (err error) {
 	for _, u := range dev.Unavailable[had:] {
 		err = errors.Join(err, fmt.Errorf("%s: %s", u.What, u.Reason))

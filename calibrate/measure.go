@@ -18,8 +18,8 @@ type unmeasured struct{ error }
 func (u unmeasured) Unwrap() error { return u.error }
 
 // measureAll measures the devices of a profile one after the other, and says whether a full run was interrupted.
-// A device that cannot be measured says so, and costs no other its figures; if none can, that is the error. One that cannot
-// be resumed stays interrupted as it was where others were measured before it.
+// A device that cannot be measured is recorded as such, and the others are measured all the same; only if none can be
+// is that an error. A device that cannot be resumed stays interrupted as it was, if others were measured before it.
 func measureAll(p *schema.Profile, measure func(i int, dev *schema.Device) ([]schema.Warning, error)) (interrupted bool, err error) {
 	var without []error
 	var refused error
@@ -51,7 +51,7 @@ func measureAll(p *schema.Profile, measure func(i int, dev *schema.Device) ([]sc
 }
 
 // measure calibrates one device. After an interruption the device has what was measured by
-// then. One that was whole before another was interrupted is not measured again.
+// then. A device that the resumed run had completed is not measured again.
 func measure(ctx context.Context, dev *schema.Device, o bench.Options) ([]schema.Warning, error) {
 	if whole := o.Resume; whole != nil && whole.Device.Resume == nil {
 		*dev = whole.Device

@@ -284,12 +284,12 @@ func rescue(p *schema.Profile, cause error) error {
 	return fmt.Errorf("%w; the profile is in %s instead", cause, file)
 }
 
-// strictCodes are of what is wrong, and of what should have been measured and is not there; not of what the time of the run
-// was too short for, which is as asked for.
+// strictCodes mark figures that are wrong, and figures that are missing because of a failure; not those that the time of
+// the run was too short for, as the user chose that time.
 var strictCodes = []schema.Code{schema.Implausible, schema.Mismatch, schema.Failed, schema.DeviceLost}
 
-// strict finds what is wrong, inconclusive pairs, and devices of which there is nothing. Where a crossover is inconclusive
-// its verdict changes, and a control that fails makes all pairs inconclusive.
+// strict reports warnings of strictCodes, inconclusive pairs, and devices without any figure. Points of crossovers may be
+// inconclusive, as they are where the verdict flips; failed controls need no rule, as they make all pairs inconclusive.
 func strict(p *schema.Profile) error {
 	var bad []string
 	for _, w := range p.Warnings {

@@ -81,8 +81,8 @@ func parseCPUInfo(b []byte) cpuInfo {
 	return info
 }
 
-// designs names those of the cores, each once: the first of many phones and boards is a little one, which big ones of
-// any kind may stand beside.
+// designs names the designs of the cores, each once: on many phones and boards the first core is a little one, which
+// says nothing about the big ones.
 func (info cpuInfo) designs() string {
 	var names []string
 	for _, c := range info.cpus {

@@ -55,8 +55,8 @@ func readClocks(t tree, online []int, id CPUID) clocks {
 		if khz, ok := t.number(at + "cpufreq/cpuinfo_max_freq"); ok {
 			mhz := float64(khz) / 1e3
 			first, _, _ := strings.Cut(t.line(at+"cpufreq/scaling_available_frequencies"), " ")
-			// With turbo the highest P-state of this driver, the base or 1 MHz above, means anything from there on. Since
-			// Linux 5.12 it tells what that is, where it knows.
+			// With turbo the highest P-state of acpi-cpufreq, the base frequency or 1 MHz above, stands for any higher
+			// one. Since Linux 5.12 cpuinfo_max_freq is the highest, if the driver knows it.
 			switch acpi := on && t.line(at+"cpufreq/scaling_driver") == "acpi-cpufreq"; {
 			case acpi && mhz < id.MaxMHz && plausibleMHz(id.MaxMHz):
 				c.max.claim(cpu, id.MaxMHz, "CPUID leaf 0x16")

@@ -91,8 +91,8 @@ func raplZones(t tree) []string {
 	return append(zones, copies...)
 }
 
-// counterOf names what a zone counts: its name, behind that of the zone of which it is a
-// part. MSR and MMIO number theirs differently: by MMIO a package has no part but dram.
+// counterOf identifies the counter of a zone by its name, preceded by that of the zone it is part of, if any.
+// Numbers do not: MSR and MMIO count parts differently, as by MMIO a package has no part but dram.
 func counterOf(t tree, zone, name string) string {
 	if at := strings.LastIndexByte(zone, ':'); strings.Count(zone, ":") > 1 {
 		return t.line(powercap+"/"+zone[:at]+"/name") + "/" + name

@@ -74,8 +74,8 @@ func place(t tree, info cpuInfo, cpu int) logicalCPU {
 	return l
 }
 
-// unlessRenumbered is the topology, or that of the allowed CPUs alone if it lacks one of them: the process runs on
-// them, so that the list of online CPUs is of other numbers. lxcfs numbers those of a container anew.
+// unlessRenumbered is the topology, or that of the allowed CPUs alone if it lacks one of them: as the process runs on
+// these, the list of online CPUs must have other numbers, as with lxcfs, which renumbers the CPUs of a container.
 func (t topology) unlessRenumbered(tree tree, info cpuInfo, allowed []int) topology {
 	online := t.online()
 	if !slices.ContainsFunc(allowed, func(cpu int) bool { return !slices.Contains(online, cpu) }) {

@@ -7,8 +7,8 @@ import (
 	"hwcal/schema"
 )
 
-// windowSlack is how much longer than its window what was executed in it may seem: the two are read from
-// clocks that are looked at one behind the other.
+// windowSlack is how far the executions at their shortest latency may exceed the window: the two are timed by clocks
+// that are read one after the other.
 const windowSlack = 1.05
 
 // checkEnergy: power is energy over time, and what is told per watt follows from both; the window had time

@@ -15,9 +15,9 @@ const mostUnexplained = 1.25
 // copyRates are the best rates of the kernel copy in GB/s, by number of threads and level.
 type copyRates map[int]map[schema.Level]float64
 
-// checkFusionExplained: a speedup is predicted wherever the rates for it were measured, no saving makes a pair slower, and
-// a speedup that is far above it says so. The shares of a predicted saving are those of a whole, and there are none
-// without it. What each share stands for bounds it: otherwise any speedup could be explained.
+// checkFusionExplained: a speedup is predicted wherever the rates for it were measured, it is not below 1, and a measured
+// speedup far above it has a warning. The shares of a predicted saving add up to 1, and exist only with one. Each share
+// is checked against what it stands for: otherwise shares could explain any speedup.
 func checkFusionExplained(c *checker) {
 	for at, d := range c.eachDevice() {
 		copies := c.copyRates(at, d)

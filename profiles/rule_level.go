@@ -21,8 +21,8 @@ var distance = map[schema.Level]int{
 // do not belong to their level.
 var suspect = []schema.Code{schema.Implausible, schema.Cached, schema.LevelNotSeen}
 
-// checkLevelSizes: of a kernel of bandwidth on a number of threads no level has a smaller working set than one nearer to
-// the core, and so with latency. One of memory that is too small for that says so.
+// checkLevelSizes: for each bandwidth kernel and number of threads, and for latency, no level has a smaller working set
+// than a level nearer to the core. Bandwidth entries with the warning DRAMLimited are exempt.
 func checkLevelSizes(c *checker) {
 	type set struct {
 		path  string
@@ -60,8 +60,8 @@ func checkLevelSizes(c *checker) {
 	}
 }
 
-// checkPlateau: the curve of memory ends on a plateau, its last two doublings. What is above 1.05 x that before them was
-// partly read from a cache, and says so.
+// checkPlateau: the plateau of memory is the best rate of the last two doublings of the curve of read. A smaller working
+// set above 1.05 x the plateau was partly read from a cache, and needs a warning.
 func checkPlateau(c *checker) {
 	for at, d := range c.eachDevice() {
 		entries := c.bandwidth(at, d)

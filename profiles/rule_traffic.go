@@ -51,9 +51,9 @@ func checkTraffic(c *checker) {
 	}
 }
 
-// checkTrafficLevel: what an operation moves is in the nearest cache that holds it, or in memory where the curve of
-// bandwidth shows that the cache is not this machine's. The README has the procedure; where the curve leaves a choice,
-// as its points are apart, either level is right.
+// checkTrafficLevel: the level is the innermost cache that holds the bytes of the operation, or memory where the bandwidth
+// curve shows that the machine does not have this cache to itself. The README has the procedure; between two points of
+// the curve either level is right.
 func checkTrafficLevel(c *checker) {
 	for at, d := range c.eachDevice() {
 		caches, memory := cachesOf(d), c.memoryFrom(at, d)
@@ -83,8 +83,8 @@ func checkTrafficLevel(c *checker) {
 // outermost levels are behind all caches.
 const outermost = "DRAM or HBM"
 
-// memoryFrom is the least working set in bytes that the curve of read on one thread shows to be in memory; 0 if it shows
-// none. One that the size of memory limits shows nothing.
+// memoryFrom is the smallest working set in bytes at which `read` on one thread was in memory; 0 if there is none.
+// Entries with the warning DRAMLimited do not count: caches may have had a part in them.
 func (c *checker) memoryFrom(at string, d *schema.Device) int64 {
 	least := int64(0)
 	for i, b := range d.Bandwidth {
@@ -96,8 +96,9 @@ func (c *checker) memoryFrom(at string, d *schema.Device) int64 {
 	return least
 }
 
-// beyond says that bytes which the caches of level i are said to hold are in memory, from which on one thread so many
-// are: a virtual machine claims the last cache of its host. Smaller ones that every core has do hold them.
+// beyond says whether bytes that the caches of level i are said to hold are in memory all the same, given memoryFrom: a
+// virtual machine may report the whole last-level cache of its host. Inner caches no larger than that are believed, as
+// every core has its own.
 func beyond(caches []cache, i int, bytes, memory int64) bool {
 	last := len(caches) - 1
 	switch {

@@ -154,9 +154,9 @@ type PowerMeter struct {
 	MaxEnergyMicrojoule uint64 `json:"max_energy_microjoules,omitempty" jsonschema:"minimum=1" jsonschema_description:"Value at which the energy counter wraps, in microjoules."`
 }
 
-// Counted says whether the energy of the meter is part of what a case is said to take:
-// that of packages with all that is in them, of memory, which is not, and of a GPU.
-// The zones core and uncore are parts of a package, and psys counts all of it again.
+// Counted says whether the meter contributes to the energy of a case. Those of packages do,
+// which include their cores; that of memory, which they do not include; and that of a GPU.
+// The zones core and uncore are parts of a package, and psys counts everything again.
 func (m PowerMeter) Counted() bool {
 	return m.Readable && (strings.HasPrefix(m.Name, "package-") || strings.HasPrefix(m.Name, "socket-") || m.Name == "dram" || m.Name == "GPU")
 }

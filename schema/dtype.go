@@ -48,8 +48,8 @@ func DTypes() []DType {
 	return all
 }
 
-// MainDType is that of some, of which there is one at least, in which a device of a kind is measured most: that of
-// networks, fp32 on CPUs, and on GPUs bf16 or else what older ones have; or else the first.
+// MainDType picks from the measured types, of which there is at least one, the one that networks compute in most on that kind
+// of device: fp32 on CPUs; bf16 on GPUs, or fp16 or fp32 on older ones. If none of these was measured it is the first.
 func MainDType(kind Kind, measured []DType) DType {
 	preferred := []DType{FP32}
 	if kind == GPU {

@@ -135,8 +135,8 @@ func (ControlOutcome) JSONSchema() *jsonschema.Schema {
 		ControlPassed, ControlFailed, ControlUndecided)
 }
 
-// OutcomeOf judges a control whose speedup is known: what was decided must be right, and its interval [lo, hi] must not
-// be further from the truth than what matters.
+// OutcomeOf judges a control whose speedup is known: a verdict that decides must be the true one, and the interval
+// [lo, hi] must come within VerdictFactor of the true speedup.
 func OutcomeOf(truth, lo, hi float64, v Verdict) ControlOutcome {
 	off := VerdictOf(lo/truth, hi/truth)
 	switch {

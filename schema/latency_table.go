@@ -5,11 +5,12 @@ import "math"
 // LeastSizes is the number of different sizes from which a line has more points than unknowns.
 const LeastSizes = 3
 
-// mostIntensities is the largest ratio of the FLOP per byte of two shapes of an operation of which the bytes tell the time.
+// mostIntensities bounds how far the arithmetic intensities of shapes of an operation may differ, as a ratio, for bytes
+// alone to predict its time.
 const mostIntensities = 2
 
-// LikeIntensities says whether all entries of an operation in a type, whatever the number of threads, have like FLOP for a
-// byte. Only then do bytes tell the time: of convolutions and products they do not.
+// LikeIntensities says whether all entries of an operation in a type, on any number of threads, have similar arithmetic
+// intensities. Only then do bytes alone predict the time: not for convolutions and matrix products.
 func LikeIntensities(entries []Compute, operation string, d DType) bool {
 	least, most := math.Inf(1), 0.0
 	for _, e := range entries {
@@ -33,9 +34,9 @@ func (t LatencyTable) Sizes() int {
 // FitLatency fits the straight line of a table to its points. The measuring side and
 // validation share it, so that the line always agrees with its points.
 //
-// Of latency = a + b bytes it minimises the sum of ((a + b bytes) / latency - 1)^2: the
-// smallest time, of which the overhead is the largest part, counts as much as the largest. Neither a nor b is
-// below 0: no call costs less than nothing, so that what is absent of the line is 0.
+// For latency = a + b bytes it minimises the sum of ((a + b bytes) / latency - 1)^2, the squared relative
+// deviations: the smallest time, which is mostly overhead, counts as much as the largest. Neither a nor b is
+// negative, as no call costs less than nothing; a field of the line that is absent stands for 0.
 func FitLatency(t *LatencyTable) {
 	// With u = 1/latency and v = bytes/latency the sum is that of (a u + b v - 1)^2.
 	var uu, uv, vv, u1, v1 float64

@@ -70,7 +70,7 @@ type Warning struct {
 	Message string `json:"message" jsonschema:"minLength=1" jsonschema_description:"The warning, with its figures."`
 }
 
-// Measurements is what a device lacks of which nothing was measured.
+// Measurements is the What of the Unavailable entry of a device on which nothing was measured.
 const Measurements = "measurements"
 
 // Unavailable is a figure that the profile does not have, and why.

@@ -111,8 +111,8 @@ type Bandwidth struct {
 type Credence int
 
 const (
-	Refuted Credence = iota // by a guard
-	Apart                   // the host had moved a worker away, to a cache, or a memory, of its own
+	Refuted Credence = iota // a guard showed that it cannot be the rate of the level
+	Apart                   // the host had moved a worker away, to a cache or a memory of its own
 	Sound
 )
 
@@ -127,12 +127,12 @@ func (b *Bandwidth) Credence() Credence {
 	return Sound
 }
 
-// Better prefers what is more credible to what is high.
+// Better says whether b is more credible than the other rate, or as credible and higher.
 func (b *Bandwidth) Better(than *Bandwidth) bool {
 	return cmp.Or(cmp.Compare(b.Credence(), than.Credence()), cmp.Compare(b.GBps.Best, than.GBps.Best)) > 0
 }
 
-// Ceiling is the best of some entries, which bounds what else moves data there; nil if there is none that can be true.
+// Ceiling is the best of the entries for which `of` holds: the bound on other traffic there. It is nil if all are refuted.
 func Ceiling(entries []Bandwidth, of func(*Bandwidth) bool) *Bandwidth {
 	var best *Bandwidth
 	for i := range entries {
@@ -221,8 +221,8 @@ func (f *Fusion) WithoutPadding(gflops float64) float64 {
 	return gflops * float64(f.FLOP-f.PaddingFLOP) / float64(f.FLOP)
 }
 
-// OnlyReads says whether hardly any of what it moves is written. Its ceiling is then that of the kernels of
-// bandwidth that only read: a core may have more for reads and writes together than for either.
+// OnlyReads says whether less than a twentieth of the traffic is written. The ceiling is then that of the bandwidth
+// kernels that only read: a core may move more by reads and writes together than by either alone.
 func (c *Compute) OnlyReads() bool { return c.BytesWritten > 0 && 20*c.BytesWritten < c.Bytes }
 
 // ReadKernel says whether a kernel of bandwidth only reads.

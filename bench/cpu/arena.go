@@ -33,14 +33,14 @@ func newArena(size int64, huge bool) (*arena, error) {
 	return a, nil
 }
 
-// gapPages are those among which the beginning of a buffer is drawn: as many as a way of L2 has. The
-// buffers of a case would else lie at the same distances, and compete for the same sets, in every layout.
+// gapPages is the number of pages, that of a way of L2, of which a random one begins a buffer. Otherwise the buffers
+// of a case would have the same distances in every layout, and compete for the same sets.
 const gapPages = 16
 
-// A buffer begins a multiple of colourBytes behind a page, which differs from buffer to buffer, so that the streams of one
-// kernel do not compete for one set of L1. Less apart, what is loaded would follow what was stored just before to the
-// same place of another page, for which it waits: a Zen 4 runs layer norm in L2 at 82 GB/s if the result begins at the same
-// place as the input or from 768 bytes behind it, at 59 if 64 bytes behind it, and at 71 if 256.
+// A buffer begins at a multiple of colourBytes within a page, which differs from buffer to buffer, so that the streams of
+// a kernel do not compete for one set of L1. Smaller steps would suffer from 4K aliasing: a load waits for a recent store to
+// the same offset of another page. A Zen 4 runs layer norm in L2 at 82 GB/s if the result begins at the same offset as the
+// input or 768 bytes or more behind it, at 59 if 64 bytes behind it, and at 71 if 256.
 const colourBytes = 1024
 
 // alloc cuts n bytes, some pages behind the last ones, aligned to 4 KiB plus a colour.

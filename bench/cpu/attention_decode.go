@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// decode is the plan of attention with few queries a head, after flash-decoding: all
-// the work is to read K and V, which the queries that share them do once. Where the
-// heads do not divide evenly among the workers, the keys of a head are cut into as
-// many ranges; each gives a sum of its own, and these are joined.
+// decode is the plan of attention with few queries a head, after flash-decoding: it is
+// bound by reading K and V, once for all queries that share them. Where the heads do
+// not divide evenly among the workers, the keys of a head are cut into ranges so that
+// these do; each range gives a partial result, and these are joined.
 //
 // The weights of a block of keys lie in steps of four keys, [step][query][4], as the
 // kernel that sums up V wants them.

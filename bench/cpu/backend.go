@@ -28,7 +28,8 @@ type Backend struct {
 	reader *counterReader
 	memory [2]memory // base and huge pages
 	inputs inputs    // their values
-	// rates are the best at which workers executed, in ascending order. Of cores with two logical CPUs siblings may both be workers.
+	// rates are the best rates of issueRates, ascending: see bestRate. siblings: cores have two logical CPUs, which
+	// may both be workers.
 	rates    map[core][]float64
 	siblings bool
 	cores    int
@@ -195,10 +196,10 @@ func (b *Backend) Clock(p bench.Place, settled bool) (float64, error) {
 	return sum / float64(p.Threads), nil
 }
 
-// Limit counts fmaPipes, three loads and two stores of a vector a cycle and core, which no core
-// exceeds; with AVX-512 two loads and one store, with NEON four loads and two stores. Portable code
-// computes with single numbers, but its copies are the Go runtime's, in vectors. Types narrower than
-// fp32 have the limit of their best unit.
+// Limit is what no core exceeds in a cycle: fmaPipes multiply-adds, three loads and two stores of vectors; with
+// AVX-512 two loads and one store, with NEON four loads and two stores. Portable code computes
+// single numbers, but copies by the Go runtime, in vectors. Types narrower than fp32 have the limit of
+// their best unit.
 func (b *Backend) Limit(d schema.DType, p bench.Place) bench.Limit {
 	vector, moves := 32.0, 5.0
 	switch b.isas[0] {
@@ -249,8 +250,8 @@ func (b *Backend) hasStream(name string) bool {
 	})
 }
 
-// families are the instruction sets that have kernels of a chain, best first: some have them for
-// what multiplies matrices and for what measures the machine alone.
+// families are the instruction sets that have kernels of a chain, best first. All have kernels for products and
+// for measuring the machine; some lack those for other chains.
 func (b *Backend) families(chain string) []ISA {
 	first, _, _ := strings.Cut(chain, "+")
 	whole := strings.HasPrefix(first, "stream_") ||

@@ -63,8 +63,8 @@ func finishHalfIn(ws *workspace, c bench.Chain, nr int, out []uint16) (finish, e
 	}, nil
 }
 
-// finishColumns adds a bias and rounds in one pass, and between them does what such a pass can; nil if the chain is
-// another.
+// finishColumns adds a bias, applies ReLU or adds a residual if the chain does, and rounds, all in one pass; nil for
+// other chains.
 func finishColumns(ws *workspace, half halfKernels, c bench.Chain, nr int, out []uint16) finish {
 	var residual []uint16
 	floor := float32(math.Inf(-1))

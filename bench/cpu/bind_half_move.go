@@ -6,7 +6,7 @@ import (
 	"hwcal/bench"
 )
 
-// What is only moved has no type: two numbers of 16 bits go as one of 32.
+// Moving elements does not depend on their type: two of 16 bits are moved as one of 32.
 
 func init() {
 	registerNarrow("copy", bindHalfCopy, nil)

@@ -37,10 +37,10 @@ func bindEmbedding[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// A permutation takes blocks of permuteRows rows of P and of Q. It reads in the order of memory, runs of Q that lie
-// together, and what it writes past the caches comes in whole lines: the other way about, a Zen 5 runs at half the
-// speed from memory. Runs that are shorter than permuteRun bytes, or from beyond L2 than permuteFarRun, are too few for a
-// call each.
+// A permutation takes blocks of permuteRows rows along P and along Q. It reads in the order of memory, in runs along Q,
+// and what it writes past the caches comes in whole lines: the other way about, a Zen 5 runs at half the speed from
+// memory. Runs shorter than permuteRun bytes, or than permuteFarRun from beyond L2, are not worth a call each: then
+// a call takes a run along P.
 const (
 	permuteRows   = 64
 	permuteRun    = 2048
@@ -105,20 +105,20 @@ func bindConcat[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	}), nil
 }
 
-// A transposition takes blocks of a matrix, whose rows are transposeRead bytes long, enough for
-// memory to read them in order, and whose columns become transposeWrite bytes, two lines: of one
-// at a time, memory writes half as much.
+// A transposition takes blocks of a matrix. Their rows are transposeRead bytes long, enough for
+// memory to be read in order; their columns become runs of transposeWrite bytes of the result, two
+// lines: with one at a time, the rate of writes to memory is half.
 const (
 	transposeRead  = 1024
 	transposeWrite = 128
 )
 
-// transposeRows is the number of rows of a block. Rows that begin crowdedStride bytes apart, or a multiple of it, share few
-// sets of the caches. Where those of the result do, it takes up to eight squares of the matrix, lines of each in a row: on Zen 5,
-// 1024x1024 of fp32 in L3 at 53 GB/s with two lines, 85 with four; on Zen 4, 512x768 of fp64 at .48 of the bandwidth of copy
-// with 32 rows, .69 with 64. Where only those of the matrix do, and the caches take the result, whose rows have to be less
-// than half as crowded, it takes one line of each, and reads in order: a Zen 4 runs 64x1024 of fp32 in L2 at .65 so, .46
-// with two.
+// transposeRows is the number of rows of a block. Rows that begin a multiple of crowdedStride bytes apart map to few sets
+// of the caches. If rows of the result do, a block is up to eight squares high, so that it writes several lines of each at once:
+// on Zen 5, 1024x1024 of fp32 in L3 at 53 GB/s with two lines, 85 with four; on Zen 4, 512x768 of fp64 at .48 of the
+// bandwidth of copy with 32 rows, .69 with 64. If only rows of the matrix do, and the result, stored in the caches, has rows
+// that are no multiple of half of that apart either, a block writes one line of each, and reads in order: a Zen 4 runs
+// 64x1024 of fp32 in L2 at .65 so, .46 with two lines.
 func transposeRows(m, n, size, square int, nt nontemporal) int {
 	const (
 		crowdedStride = 2048
@@ -134,10 +134,11 @@ func transposeRows(m, n, size, square int, nt nontemporal) int {
 	return transposeWrite / size
 }
 
-// transposeParts are the workers' parts of a matrix: of its columns, which become rows. In parts of one row of the result
-// looking ahead takes lines from the worker that writes the next part: two threads of a Zen 4 ran 96x640 of fp32 in L2 at .65
-// of the bandwidth of copy so. Long parts gain nothing by that, and memory has more of what it reads in order: there, and for
-// what is left where there are fewer squares than workers, the rows of the matrix are divided.
+// transposeParts are the workers' parts of a matrix. They divide its columns, which become rows: if they shared a row of the
+// result, prefetching by one would take lines from the worker that writes the next part (two threads of a Zen 4 ran 96x640
+// of fp32 in L2 at .65 of the bandwidth of copy so). If parts of a row would be long, that gains nothing, and undivided
+// columns let memory be read in longer runs: then they divide the rows of the matrix, as they do if there are fewer columns of
+// squares than workers.
 func transposeParts(threads, m, n, size, high, square int) (rows, cols []span) {
 	const longPart = 16 << 10 // bytes
 	across := threads
@@ -159,9 +160,9 @@ func bindTranspose[T float](ws *workspace, c bench.Chain) (*kernel, error) {
 	return inSquares(ws, c, data[T](ws, c[0].In[0]), data[T](ws, c.Output()), squareOf[T](ws.isa), vecKernelsFor[T](ws.isa).transpose)
 }
 
-// inSquares cuts a matrix into blocks, one row of them after the other, and transposes the squares of each, while the
-// block that follows is fetched, unless all are in L2. Squares that reach beyond the matrix are transposed in a room of
-// their own.
+// inSquares cuts a matrix into blocks, one row of blocks after the other, and transposes the squares of each while it
+// prefetches the next block, unless everything is in L2. Squares that extend beyond the matrix are transposed in a
+// buffer of the worker.
 func inSquares[E inMemory](ws *workspace, c bench.Chain, src, dst []E, square int, transpose transposition[E]) (*kernel, error) {
 	m, n := int(c[0].In[0].Dims[0]), int(c[0].In[0].Dims[1])
 	size := int(unsafe.Sizeof(src[0]))

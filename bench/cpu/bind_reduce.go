@@ -88,11 +88,11 @@ func bindReduceRows[S inMemory, T float](r bench.Reduction) binder {
 	}
 }
 
-// shortRow is the number of bytes up to which rows are reduced a few columns at a time,
-// all rows of a block of shortRows bytes, with the results in registers. So are wider rows, groupRows at a
-// time: a Zen 3 takes 2.4 cycles for a vector where each row loads and stores the results, 1.6 so. They are cut into
-// columns of groupCols bytes, so that the results stay in L1 beside what is fetched. From memory
-// rows are added to the results one after the other: it is then read in order.
+// Rows of up to shortRow bytes are reduced a few columns at a time, over all rows of a block of shortRows bytes,
+// with the results in registers. Wider rows are reduced groupRows at a time: a Zen 3 takes 1.6 cycles for a vector
+// so, and 2.4 where each row loads and stores the results. They are cut into columns of groupCols bytes, so that the
+// results and what is prefetched fit into L1 together. Rows from memory are added to the results one by one, so
+// that memory is read in order.
 const (
 	shortRow  = 512
 	shortRows = 16 << 10
@@ -100,8 +100,8 @@ const (
 	groupCols = 4096
 )
 
-// nearOrFar is a kernel for what comes from memory, which is paced, or for what comes from L3, which is not: it is tried
-// which that is, as storing does.
+// nearOrFar is the faster of two kernels, found by trial as in storing: one for input from L3, and one for input from
+// memory, whose loads are paced: it waits for them every few lines.
 func nearOrFar(ws *workspace, c bench.Chain, bind func(ws *workspace, c bench.Chain, far bool) (*kernel, error)) (*kernel, error) {
 	near, err := bind(ws, c, false)
 	if err != nil || !hasFarKernels(ws.isa, ws.dtype) || !ws.beyondL2(int(c[0].In[0].Bytes(ws.dtype))) {
@@ -115,9 +115,9 @@ func nearOrFar(ws *workspace, c bench.Chain, bind func(ws *workspace, c bench.Ch
 	return tried(ws, c, []*kernel{near, far}), nil
 }
 
-// bindReduceCols lets each worker reduce all rows of its columns, if that leaves pieces of rows that are long enough to be
-// read ahead, or are near. Else, and where memory is to be read in order, each reduces its rows to one, and then its
-// columns of those.
+// bindReduceCols lets each worker reduce its columns over all rows, if its pieces of rows are near, or long enough for the
+// hardware to prefetch. Else, and where memory is to be read in order, each reduces its rows to one row of partial
+// results, and then its columns over those of all workers.
 func bindReduceCols[S inMemory, T float](r bench.Reduction) binder {
 	return func(ws *workspace, c bench.Chain) (*kernel, error) {
 		return nearOrFar(ws, c, func(ws *workspace, c bench.Chain, far bool) (*kernel, error) {

@@ -64,8 +64,9 @@ func bindMaskedSoftmax[S inMemory, T float](ws *workspace, c bench.Chain) (*kern
 	})
 }
 
-// inRepeats lets each worker run f over its rows of the output: m of them from row i on,
-// which meet those from row j on of a matrix of so many rows that repeat, or of as many as the output if that is 0. There is room for so many elements where f needs it.
+// inRepeats lets each worker run f over its rows of the output, m of them from row i on. They are combined with
+// those from row j on of a second matrix, whose `rows` rows repeat; 0 stands for as many as the output has. Where
+// f needs it, room holds so many elements.
 func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(room *T, nt nontemporal, i, j, m int)) (*kernel, error) {
 	all := int(c.Output().Elems()) / widthOf(c.Output())
 	if rows == 0 {
@@ -88,7 +89,7 @@ func inRepeats[T float](ws *workspace, c bench.Chain, rows, elems int, f func(ro
 	}), nil
 }
 
-// rooms are those of the workers for what is computed of a row until it is stored.
+// rooms has a buffer for each worker, in which a row is computed before it is stored.
 type rooms[T float] struct {
 	blocks [][]T
 	always bool // for halves, which are rounded but once

@@ -17,8 +17,8 @@ func init() {
 
 // bindStream lets each worker run the kernel over its own part of the arrays.
 // Beyond L2 the widest vectors are not always the fastest (on some servers stores
-// of 64 bytes are slower than those of 32), nor the hardware the one that looks ahead best, so each family is
-// tried there, with fetching ahead, near or far, and without, and the best one is taken, and named.
+// of 64 bytes are slower than those of 32), and software prefetching may beat the hardware's. So each family is tried
+// there, without prefetching and with it, near (into L1) and far (into L2); the fastest kernel is taken, and named.
 func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	op := c[0]
 	isas, err := ISAs()
@@ -103,8 +103,8 @@ func (s *streamRun) implementation() string {
 	return name
 }
 
-// part runs the kernel over the worker's part, or one of its pieces of `most` elements, which are counted
-// on from the first behind the last. The written array comes first, as the kernels want it.
+// part runs the kernel over piece number `piece` of `most` elements of the worker's part, counted modulo the number
+// of pieces; over all of a part that is no longer. The written array comes first, as the kernels want it.
 func (s *streamRun) part(w *worker, piece, most int) {
 	lo, hi := w.share(s.n, bench.StreamGrain)
 	if pieces := (hi - lo) / most; pieces > 1 {

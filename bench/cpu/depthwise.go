@@ -40,9 +40,9 @@ func tapsPortable[T float](dst, src *T, ldd, lds, m, n int, offsets *int, weight
 // is above, and the one behind the middle of the last window unless it is below. Channels are ddst and
 // dsrc apart; of weights they have 9 each. No copy is made of an image with its padding.
 //
-// One for whole vectors is for an even w at a stride of 2. If q is less than a vector, it reads what is behind a
-// row, and writes there before it writes the next: the channels must follow each other without a gap, and so
-// many more as a vector is longer than q, which are written later.
+// A kernel for whole vectors needs an even w and a stride of 2. If q is less than a vector, it reads and writes beyond
+// the end of each row, before it writes the next row: the channels must be contiguous, and `spill` more, which are
+// written later, must follow them.
 type planesKernel[T float] func(dst, src *T, channels, m, w, q, ddst, dsrc int, weights, bias *T, floor T, above, below bool)
 
 // depthwise is the plan of a convolution with one filter a channel.
@@ -73,12 +73,12 @@ func newDepthwise[T float](isa ISA, caches cacheSizes, s convShape) (*depthwise[
 	return d, nil
 }
 
-// planeMost bounds the pixels of a plane that a planesKernel takes in one call: a row of a line at ten
-// cycles a vector.
+// planeMost bounds the pixels of a plane that a planesKernel takes in one call, at ten cycles a vector; shorter
+// rows count as lineElems pixels.
 const planeMost = 1 << 18
 
-// rows computes the output rows [p0, p1) of some channels, max(sum + bias, floor), with the planes, the
-// weights and the biases of each behind those of the one before. dst has those rows only.
+// rows computes the output rows [p0, p1) of some channels, max(sum + bias, floor). The planes of the channels are
+// contiguous, and so are their weights and biases. dst has those rows only.
 func (d *depthwise[T]) rows(dst, planes, weights, bias, buffer []T, p0, p1 int, floor T) {
 	in, out, taps, m := d.h*d.w, (p1-p0)*d.q(), len(d.offsets), p1-p0
 	if d.planes == nil {

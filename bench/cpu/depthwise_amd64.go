@@ -54,8 +54,8 @@ func newPlanesKernel[T float](isa ISA, stride int) planesKernel[T] {
 }
 
 // newWholePlanes picks the kernel for whole vectors, and says of how many elements; nil where there is none.
-// Rows that fill at most half of a vector of AVX-512 are better off with whole ones of AVX2: on Zen 4 rows
-// of 7 take two thirds of the time that masks do.
+// With AVX-512, rows that fill at most half of a vector are faster with whole vectors of AVX2: on Zen 4 rows
+// of 7 take two thirds of the time that masked vectors of AVX-512 take.
 func newWholePlanes[T float](isa ISA, stride, q int) (planesKernel[T], int) {
 	k, is := any(planesKernel[float32](vecDepthwise2WholeF32AVX2)).(planesKernel[T])
 	lanes := 8

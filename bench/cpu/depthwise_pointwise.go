@@ -6,11 +6,11 @@ import "unsafe"
 // its result, as in MobileNet: a few rows of all channels at a time, which the second
 // finds in L2 where the first has left them.
 //
-// Each worker has blocks of rows of its own, which stay in its L2. But it reads all weights for each block, the
-// pixels of a small one leave a part of the vectors empty, and some workers may have more rows than others. Or all
-// workers share a block: its channels in the first convolution, its filters or pixels in the second, in which what
-// a worker has written reaches the others through L3. On two cores of a Zen 4 that takes a tenth longer with images of
-// 512x14x14, and 5% less time with 256x28x28 and a stride of 2: both are tried.
+// There are two ways, and both are tried. Either each worker has blocks of rows of its own, which stay in its L2. But
+// then it reads all weights for each block, small blocks leave vectors partly empty, and some workers may have
+// more rows than others. Or all workers share a block, and divide its channels in the first convolution, its filters
+// or pixels in the second: then what one has written reaches the others through L3. On two cores of a Zen 4 the second
+// way takes a tenth longer with images of 512x14x14, and 5% less time with 256x28x28 and a stride of 2.
 type separable[T float] struct {
 	first *depthwise[T]
 	// second has images of the rows of a block, or of the rows that are left in the
@@ -27,8 +27,8 @@ func newSeparable[T float](isa ISA, caches cacheSizes, threads, team int, s conv
 	if err != nil {
 		return nil, err
 	}
-	// The rows take nearly all of L2. The weights and the result pass by. With rows that
-	// take half, a Zen 4 takes an eighth longer with images of 256x28x28, of which all then fits in.
+	// The rows of a block take 7/8 of L2, as weights and result only stream through it. With half of
+	// L2 a Zen 4 takes an eighth longer with images of 256x28x28, which 7/8 hold whole.
 	kernels := newGEMMKernels[T](isa)
 	l2, size := orElse(caches.L2, typicalCaches.L2), int(unsafe.Sizeof(T(0)))
 	v := &separable[T]{first: d, filters: filters, team: team}

@@ -17,8 +17,8 @@ const (
 	signalTrips  = 100 // of one burst, with all workers together: 10 to 50 us
 	signalLeast  = 10  // with one
 	signalBursts = 5
-	// signalFar is the round trip, in that of when they were nearest, beyond which workers are
-	// apart: on one such host it was 50 to 180 ns within a cache, and 360 to 450 beyond.
+	// signalFar is the ratio of a round trip to the shortest one seen, above which workers are
+	// apart: on one such host trips took 50 to 180 ns within a cache, and 360 to 450 beyond.
 	signalFar = 3
 )
 
@@ -62,8 +62,8 @@ func (t *team) signals() []float64 {
 	return times
 }
 
-// apart says which worker is further from the first one than it once was on the same place. Where two have one core
-// between them they are nearer than they ought to be: such a time is not to be learned from.
+// apart says which worker's signal takes signalFar times as long as its shortest one on the same place. learn updates the
+// shortest times; not while workers share a core, between which signals are faster than they can be between two cores.
 func (b *Backend) apart(learn bool) (reason string) {
 	nearest := b.nearest[b.place]
 	if nearest == nil {

@@ -92,10 +92,10 @@ func (r *rmsNorm[S, T]) rows(dst, src []S, nt nontemporal) {
 	})
 }
 
-// rowsOverlap tells whether the sums of the next row are to be taken while one is written. With AVX-512, unless halves are
-// converted, L1 binds, and they should only if these two rows, the result and the weights stay there, with a sixteenth for
-// what else does. A Zen 4 runs layer norm of fp32 in L2 at .47 of the bandwidth of copy with rows of 2048 that overlap, and
-// at .57 without; at .78 and .66 with rows of 1024.
+// rowsOverlap says whether kernels are to sum up the next row while they write one. With AVX-512, unless halves are
+// converted, L1 is the bottleneck: it pays only if both rows, the result and the weights fit into 15/16 of it. A Zen 4 runs
+// layer norm of fp32 in L2 at .47 of the bandwidth of copy with rows of 2048 that overlap, and at .57 without; with rows of
+// 1024 at .78 and .66.
 func rowsOverlap[S inMemory, T float](ws *workspace, gamma, beta []T) bool {
 	stored, computed := int(unsafe.Sizeof(S(0))), int(unsafe.Sizeof(T(0)))
 	if ws.isa != AVX512 || stored < computed {
@@ -105,8 +105,8 @@ func rowsOverlap[S inMemory, T float](ws *workspace, gamma, beta []T) bool {
 	return 3*len(gamma)*stored+(len(gamma)+len(beta))*computed <= l1-l1/16
 }
 
-// eachRows cuts rows of n elements into calls: of as many as one takes, or if they are not to overlap of one, m from row
-// i on. Past the caches rows always overlap: what is fetched goes to L2, and the result nowhere.
+// eachRows calls f for m rows of n elements from row i on: for as many as one call may take, or for one if rows are not to
+// overlap. Stored past the caches they always do: the next row is prefetched to L2, and the result takes no room in L1.
 func eachRows(rows, n int, overlap bool, nt nontemporal, f func(i, m int)) {
 	most := 1
 	if overlap || nt != cached {

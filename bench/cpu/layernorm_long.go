@@ -11,9 +11,9 @@ import (
 // has src[j] + y[j] in the place of src[j], and next[j] + nextY[j]; others read no y.
 type normBlock[S inMemory, T float] func(dst, src, y, next, nextY *S, gamma, beta *T, n int, mean, scale, shift T) (sum, squares T)
 
-// longNorm normalises rows that do not stay in L1 with the next one and the weights. Row by row the weights come from L2
-// each time. What memory sends takes most of the few lines that L1 can wait for; those that L2 sends should be few, then:
-// on a Zen 5 layer norm ran at 30 GB/s so with rows of 4096, and runs at 45.
+// longNorm normalises rows of which L1 cannot hold two, and the weights. Row by row the weights would come from L2 each
+// time. Loads from memory occupy most of the few misses that L1 can have outstanding, so that few should come from L2 beside
+// them: with rows of 4096 a Zen 5 ran layer norm at 30 GB/s row by row, and runs it at 45 in groups.
 type longNorm[S inMemory, T float] struct {
 	block       normBlock[S, T]
 	samples     func(dst *T, src *S, lds, m, n int) // sums of the first elements of rows
@@ -40,9 +40,9 @@ func newLongNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], 
 	return l
 }
 
-// newNearNorm is that within the caches, with half as many in a group, for rows that are half as long again, or nil: a Zen 4
-// runs layer norm of fp32 with rows of 4096 in L3 so at .56 of the bandwidth of copy, at .44 row by row. Halves, sums and the
-// root mean square gain nothing.
+// newNearNorm is newLongNorm for results that stay in the caches: groups have half as many rows, which have to exceed L1 by
+// half, else it is nil. A Zen 4 runs layer norm of fp32 with rows of 4096 in L3 at .56 of the bandwidth of copy so, and at
+// .44 row by row. Halves, sums and the root mean square gain nothing.
 func newNearNorm[S inMemory, T float](caches cacheSizes, block normBlock[S, T], samples func(dst *T, src *S, lds, m, n int), gamma, beta []T, eps T) *longNorm[S, T] {
 	l := newLongNorm(caches, block, samples, gamma, beta, eps)
 	if l == nil || 2*l.bytes() < 3*orElse(caches.L1, typicalCaches.L1) {
@@ -76,8 +76,8 @@ func (m *rowMoments[T]) finish(n int, eps T) {
 	m.mean, m.scale = m.shift+mean, 1/T(math.Sqrt(float64(variance+eps)))
 }
 
-// rows normalises a group of rows of src, or of src + y, at a time. While their results are written, a block of each row
-// in turn so that its weights stay in L1, the sums of the next group are taken, in the order of memory.
+// rows normalises src, or src + y, in groups of rows. While it writes the results of a group, one block of all its rows
+// after the other so that the weights of the block stay in L1, it sums up the next group, in the order of memory.
 func (l *longNorm[S, T]) rows(dst, src, y []S) {
 	n, group := len(l.gamma), l.group
 	if y != nil {
@@ -127,7 +127,7 @@ func (l *longNorm[S, T]) rows(dst, src, y []S) {
 // from is what is left of elements that begin before at, or nothing.
 func from[S any](x []S, at int) []S { return x[min(at, len(x)):] }
 
-// begin knows the shifts of a group, the first rows of src.
+// begin determines the shifts of a group, which are the first rows of src.
 func (l *longNorm[S, T]) begin(group int, src, y []S) (moments [longRows]rowMoments[T]) {
 	n := len(l.gamma)
 	if l.beta == nil || len(src) == 0 {

@@ -18,9 +18,9 @@ type memory struct {
 	arenas []*arena
 	next   int64 // size that would have held all of the last case
 	open   int   // workspaces
-	// tried says of results of the open workspaces which of several kernels writes them: see storing.
+	// tried is the number of the fastest kernel for a result, among several, while workspaces are open: see storing.
 	tried map[triedKey]int
-	// unpackedA says of units whether they multiply rows of A as they come: see rowsAreFaster.
+	// unpackedA says of units whether they multiply unpacked rows of A: see rowsAreFaster.
 	unpackedA map[string]bool
 }
 
@@ -58,8 +58,8 @@ func (m *memory) enter() {
 	}
 }
 
-// leave takes all buffers back when the last workspace is closed. Several arenas are given up for one
-// that would have held everything, and those on several nodes for pages that nobody has touched.
+// leave takes all buffers back when the last workspace is closed. It unmaps several arenas, so that the next is one
+// that would have held everything, and arenas spread over nodes, so that the next case gets untouched pages.
 func (m *memory) leave() error {
 	if m.open--; m.open > 0 {
 		return nil

@@ -11,9 +11,9 @@ import (
 //	S = Q K^T    sums in fp32
 //	O += P V     sums in fp32, of each panel until its last block of keys
 //
-// Q and P are packed as A is. So is K, whose steps are then transposed: a row of it is
-// a column of what Q is multiplied by. V is packed as B. The order is that of causal,
-// which leaves out what is not seen; without a mask all is.
+// Q and P are packed as A. So is K, and each step of it is then transposed, as rows of
+// K are columns of the right-hand side. V is packed as B. Blocks are in the order of causal,
+// which leaves out keys that a query does not see; without a mask it sees all.
 type narrowAttention struct {
 	*causal[float32]
 	half           halfKernels

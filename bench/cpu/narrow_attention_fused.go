@@ -29,9 +29,9 @@ func (x *narrowAttention) qkTSoftmax(mem []byte, q, k, p []uint16) (func(w *work
 // softmax: of each query the maximum of the scores so far and the sum of the weights
 // e^(score - maximum) are kept, and the sums of O are brought to each new maximum.
 //
-// A weight is rounded before it is divided by the sum. That errs by at most as much as
-// to round it when it is divided: by the same share of it, or by what is lost below the
-// normal numbers over a sum that is at least 1.
+// The online softmax rounds weights to 16 bits before O is divided by their sum. The error is at most
+// that of rounding after a division: the same relative one, or, below the normal numbers, the same
+// absolute one divided by the sum, which is at least 1.
 func (x *narrowAttention) full(mem []byte, q, k, v, o []uint16) (func(w *worker), error) {
 	scratch, err := x.newScratch(mem)
 	if err != nil {

@@ -41,9 +41,10 @@ func newNarrowLinear(ws *workspace, rows, n, k int, packed bool) (*narrowLinear,
 	return &narrowLinear{unit: u.name, gemm: g, scratch: s}, err
 }
 
-// unitFor is the unit for that many rows. Few of them are multiplied in the time that their weights
-// take from memory, in which vectors then read twice as much as tiles of which most rows are empty;
-// more of them in the time that packing for tiles would take. An instruction of vectors adds a group.
+// unitFor is the unit for that many rows. With few rows vectors multiply as fast as weights come from memory,
+// which they read at up to twice the rate of tiles, most of whose rows are empty. Where weights are not packed they
+// may be more: vectors need no longer for these than packing for tiles. Both limits grow with the group,
+// the products that a vector instruction adds at once.
 // Seen on Sapphire Rapids: 8 rows of int8, packed, at 28.6 GB/s by vectors and 24.7 by tiles; 8 of bf16
 // at 15.1 and 27.0, or 12.0 and 8.7 if they are not packed.
 func (ws *workspace) unitFor(rows int, packed bool) unit {

@@ -1,6 +1,6 @@
 package cpu
 
-// narrowA is A as it comes, or as prepackA made it.
+// narrowA is A, unpacked in rows or as prepackA packed it.
 type narrowA struct {
 	rows   byteRows
 	packed []byte
@@ -8,11 +8,11 @@ type narrowA struct {
 
 // narrowB is where blocks of B come from.
 type narrowB interface {
-	// block is that of n columns from j0 and steps steps from pc on, packed: into dst, if
-	// it was not before.
+	// block is the packed block of n columns from j0 on and `steps` steps from pc on; it is packed
+	// into dst unless all of B was packed before.
 	block(dst []byte, j0, n, pc, steps int) []byte
-	// ahead is what is fetched for the block of n columns from j0 and of the steps from pc
-	// on, while one of as many as steps is multiplied.
+	// ahead is what to prefetch for the block of n columns from j0 and of the steps from pc
+	// on, while a block of `steps` steps is multiplied.
 	ahead(j0, n, pc, steps int) lookahead
 }
 

@@ -20,10 +20,10 @@ const (
 	probeSeen   = 3     // how often a rate, or a better one, has to be seen for that
 )
 
-// issueRates is the rate at which each worker executes independent operations, in arbitrary units a cycle: the
-// median of some bursts, all workers at once. A chain behind each burst tells the clock, with which rates would rise
-// and fall: the fastest, as a neighbour slows some chains, too, behind which the rate would seem higher than that of any core.
-// Where there is none the unit is a second.
+// issueRates is the rate at which each worker executes independent operations, in arbitrary units a clock cycle: the
+// median of some bursts, all workers at once. The clock is measured by a chain of dependent instructions after each burst. The
+// highest of these clocks counts: a neighbour slows some chains too, and a clock read too low makes the rate seem higher
+// than that of any core. Without such a chain the rate is per second.
 func (b *Backend) issueRates() []float64 {
 	rates := make([]float64, len(b.team.workers))
 	b.team.run(func(w *worker) {
@@ -48,9 +48,9 @@ func (b *Backend) issueRates() []float64 {
 	return rates
 }
 
-// independent multiplies and adds in chains that are half as long as the units need for all of
-// them: a chain as long as that leaves gaps when it is late, which no scheduler fills again (on Zen
-// 4 for a fifth of the time of many calls).
+// independent multiplies and adds in so many chains that the latency of one is half of the time that the
+// units need for a step of all: if it were as long, any delay in a chain would leave gaps that the core cannot
+// make up for (on Zen 4 a fifth of the time of many calls).
 func independent(iters int, f *[12]float64, n *[8]int) {
 	f0, f1, f2, f3, f4, f5 := f[0], f[1], f[2], f[3], f[4], f[5]
 	f6, f7, f8, f9, fa, fb := f[6], f[7], f[8], f[9], f[10], f[11]
@@ -65,9 +65,9 @@ func independent(iters int, f *[12]float64, n *[8]int) {
 	*n = [...]int{n0, n1, n2, n3, n4, n5, n6, n7}
 }
 
-// core is what workers are compared by. Those of a class are alike, on as many of them as there are, where each logical
-// CPU is a core: two that execute half as much as one did have a core between them, whatever the virtual machine says.
-// Where cores have two, each worker is compared with itself on the same place.
+// core is the key by which rates of workers are compared. Where each logical CPU is said to be a core, all workers of a
+// class share a key, however many run: two workers at half the rate that one had share a physical core, whatever the
+// virtual machine says. Where cores have two logical CPUs, each worker is compared with itself on the same place.
 type core struct {
 	class  string
 	place  bench.Place
@@ -98,8 +98,8 @@ func (b *Backend) shared() []string {
 	return reasons
 }
 
-// bestRate is the best rate of a core, with this one, that was seen probeSeen times, or of fewer the lowest. One that was seen
-// once may be of a moment in which the clock seemed lower than it was, and would mark all that comes behind it.
+// bestRate adds a rate to those of a core, and returns the highest that was reached probeSeen times; of fewer rates the
+// lowest. A rate reached once may come from a clock read too low, and every later one would seem disturbed beside it.
 func (b *Backend) bestRate(of core, rate float64) float64 {
 	seen := append(b.rates[of], rate)
 	slices.Sort(seen)

@@ -2,7 +2,7 @@ package cpu
 
 import "unsafe"
 
-// inMemory is what elements are in memory: of the type that they are computed in, or halves, of 16 bits.
+// inMemory are the types of stored elements: the type in which is computed, or halves, of 16 bits.
 type inMemory interface{ float | uint16 }
 
 // mapOf is an element-wise operation on an m x n matrix,
@@ -16,7 +16,7 @@ type inMemory interface{ float | uint16 }
 // what other threads are to read needs a storeFence.
 type mapOf[X, Y inMemory, T float] func(dst, src *X, y *Y, ldd, lds, ldy, m, n int, a, b T, nt nontemporal)
 
-// mapKernel is one of elements in memory, joinKernel one that joins y, which is there, to x, which stays in L1.
+// In a mapKernel src, dst and y are stored elements. In a joinKernel only y is: src and dst are in T, in a buffer in L1.
 type (
 	mapKernel[S inMemory, T float]  = mapOf[S, S, T]
 	joinKernel[S inMemory, T float] = mapOf[T, S, T]

@@ -11,7 +11,7 @@ type windows[T float] struct {
 	copyRows mapKernel[T, T]
 	setRows  mapKernel[T, T]
 	evenOdd  func(dst *T, ldd, beside int, src *T, lds, rows, n, ahead int)
-	phase    int // distance of the phases of a row, which begin lines: of a vector across two each tap takes twice as long
+	phase    int // distance of the phases of a row, in whole lines: a load that crosses lines takes twice as long
 	offsets  []int
 	block    int // rows of the output for which the buffer takes half of L1
 }
@@ -51,8 +51,8 @@ func (v *windows[T]) buffers(ws *workspace) ([][]T, error) {
 	return all, err
 }
 
-// load brings what the output rows [p0, p1) read of a plane into a buffer that was prepared. One that
-// takes whole planes has its padding still.
+// load copies the rows of a plane that the output rows [p0, p1) read into a prepared buffer. A buffer for
+// whole planes still has its padding from prepare.
 func (v *windows[T]) load(buffer, plane []T, p0, p1 int) {
 	top := p0*v.stride - v.pad
 	end := (p1-1)*v.stride - v.pad + v.r

@@ -41,8 +41,8 @@ type attention struct {
 }
 
 // attentionOf reads the shape off the first operand [B,H,Sq,.] and the second, [B,G,Sk,D], of qk_t or pv.
-// Heads that share K and V follow each other: unless they see different keys, they are one with the
-// queries of all.
+// Heads that share K and V are adjacent: without a causal mask, by which their queries see different keys, they are
+// merged into one head with the queries of all.
 func attentionOf(c bench.Chain) (attention, error) {
 	x, y := c[0].In[0], c[0].In[1]
 	a := attention{
@@ -82,9 +82,9 @@ const attentionThreads = 128
 // blocks of a tile for all queries.
 func (a attention) blocks(t attentionTile) int { return a.heads * ceil(a.sq, t.queries) }
 
-// shared is the shared memory of a block: the queries, a ring of three tiles of keys, and where
-// weights are exchanged by threads that have no tensor cores to do so. Rows are padded by 16 bytes
-// unless they are swizzled.
+// shared is the shared memory of a block in bytes: the queries, a ring of three tiles of keys, and, without
+// tensor cores, a buffer through which threads exchange the weights. Rows of 16-bit elements are
+// swizzled, others padded by 16 bytes.
 func (t attentionTile) shared(d schema.DType) int {
 	size, row := int(d.Bytes()), t.d*int(d.Bytes())
 	if size > 2 {
@@ -97,8 +97,8 @@ func (t attentionTile) shared(d schema.DType) int {
 	return bytes
 }
 
-// tile chooses that of the fewest columns, and of the most queries with which there is a block for
-// each SM.
+// tile chooses the narrowest tile with room for d columns, and of these the one with the most queries that still
+// leaves a block for each SM.
 func (ws *workspace) tile(a attention) (attentionTile, error) {
 	tiles := attentionTiles[ws.dtype]
 	fits := slices.IndexFunc(tiles, func(t attentionTile) bool { return t.d >= a.d })
@@ -126,7 +126,7 @@ func (a attention) grid(t attentionTile, d schema.DType, parts int) Grid {
 	return Grid{Blocks: [3]int{a.blocks(t), parts}, Threads: [3]int{attentionThreads}, Shared: t.shared(d)}
 }
 
-// blocksPerSM are those that registers let run at once, of most of the kernels.
+// blocksPerSM is how many blocks of most of these kernels an SM has registers for at a time.
 const blocksPerSM = 2
 
 // skinny says whether a product with so few queries is one for the vector units.
@@ -181,8 +181,8 @@ func (ws *workspace) bindWeights(c bench.Chain, a attention) (*kernel, error) {
 		Int(a.group), Int(a.sq), Int(a.sk), Int(a.d), ws.scalar(a.scale*math.Log2E))
 }
 
-// bindAttention binds all of it. Where there are fewer blocks than SMs, the keys are divided into
-// parts of some hundred at least, which a second kernel joins.
+// bindAttention binds the whole chain. Where there are fewer blocks than SMs, the keys are divided into
+// parts of at least keysPerPart, whose results a second kernel joins.
 func (ws *workspace) bindAttention(c bench.Chain, a attention) (*kernel, error) {
 	if a.few(ws.dtype) {
 		return ws.bindDecode(c, a)
@@ -209,7 +209,7 @@ func (ws *workspace) bindAttention(c bench.Chain, a attention) (*kernel, error) 
 	return ws.joined(k, c, a, t.d, parts, memory)
 }
 
-// parts allocates what parts of the keys leave to be joined, in rows of d columns: see
+// parts allocates memory for the partial results of the parts of the keys, in rows of d columns: see
 // kernels/attention_parts.cuh.
 func (ws *workspace) parts(a attention, d, parts int) (Arg, error) {
 	if parts == 1 {

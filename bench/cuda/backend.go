@@ -24,12 +24,12 @@ type Backend struct {
 	modules   map[Unit]loaded
 	events    []Event
 	ratedMHz  float64 // the highest clock of the device
-	workedMHz float64 // the clock of what is watched; 0 before it was asked for
+	workedMHz float64 // the clock during the case that is watched; 0 before it was asked for
 	patience  int     // nanoseconds that a reading of the clock may take to settle
-	flushed   Address // what is read between cold runs, twice the L2, and behind it the sums; 0 until the first
+	flushed   Address // buffer of twice the L2 to read before cold runs, then its checksums; 0 until the first
 	spinner   Address // result of the kernel that reads the clock; 0 until the first
-	laps      Address // what the SMs count while samples run; 0 until the first
-	lapped    bool    // since the settled clock was asked for
+	laps      Address // cycles and time that each SM counts while samples run; 0 until the first
+	lapped    bool    // samples were counted since the settled clock was last asked for
 }
 
 // library is an external one that was found.
@@ -125,8 +125,8 @@ func (b *Backend) Close() error {
 	return errors.Join(append(errs, b.context.Close())...)
 }
 
-// Watch observes throttling, other processes and memory errors. The driver still tells reasons for a low clock when
-// several cases have passed since: what ran at a high one was not held down.
+// Watch observes throttling, other processes and memory errors. The driver may report a reason for a low clock several
+// cases late: it does not count for a case that ran at heldShare of the rated clock or above.
 func (b *Backend) Watch(bench.Place) func() bench.Observation {
 	if b.watcher == nil {
 		return func() bench.Observation { return bench.Observation{} }
@@ -207,8 +207,8 @@ func (b *Backend) eventsFor(n int) ([]Event, error) {
 	return b.events[:n], nil
 }
 
-// flush reads twice the L2, so that nothing of a case is left in it, nor anything that is still to be written to memory: the
-// case would wait for that.
+// flush reads twice the size of L2, so that L2 holds nothing of a case, nor modified lines of anything: the case would
+// have to wait until these are written back.
 func (b *Backend) flush() error {
 	parts, bytes := bench.Place{}.Parts(), 2*b.l2
 	f, err := b.function(Unit{Source: "stream"}, "stream_read")

@@ -42,8 +42,8 @@ func bindStream(ws *workspace, c bench.Chain) (*kernel, error) {
 	}
 	blocks := [3]int{streamParts(op)}
 	if writesOnly(op) {
-		// Of its own blocks in each pass, so that no SM is without work before the last. What is read, too, L2 would then
-		// keep twice, for each half of the SMs.
+		// Each pass has blocks of its own, so that no SM is idle before the last pass. Kernels that read do not: L2 would
+		// hold their arrays twice, once for each half of the SMs.
 		blocks[1] = int(min(p.Passes, mostGridY))
 	}
 	k, err := ws.oursIn(Unit{Source: "stream"}, op.Name, Grid{Blocks: blocks, Threads: [3]int{streamThreads}},
@@ -64,10 +64,10 @@ func (ws *workspace) driverCopy(op bench.Op) *kernel {
 
 func writesOnly(op bench.Op) bool { return len(op.In) == 0 }
 
-// streamParts is the number of parts, and of the blocks of a pass. A checksum has a sum of each part. Where nothing is read,
-// each thread has four pairs of elements in any pass. A single pass that reads has one for each, or, in four streams, is
-// cut finer than others, so that the last blocks, which leave SMs without work, are a small share of all; a block that comes
-// back to a fine part would find it in L2.
+// streamParts is the number of parts of the arrays, and of blocks in a pass. A checksum has a sum for each part. Kernels
+// that only write give each thread four pairs of elements, in any pass. A single pass that reads gives it one pair, or in four
+// streams has parts an eighth as large as usual, so that the last blocks, beside which SMs are idle, are a small share of
+// all. Several passes that read have large parts: a block would find a small one in L2 when it comes back to it.
 func streamParts(op bench.Op) int {
 	const finer, each = 8, 4 // as in stream.cu
 	p := op.Params.(bench.StreamParams)

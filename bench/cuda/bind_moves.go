@@ -65,8 +65,8 @@ func bindEmbedding(ws *workspace, c bench.Chain) (*kernel, error) {
 		ws.pointer(c[0].Out), ws.pointer(table), ws.pointer(indices), Long(rows), Int(int(n)), vectors)
 }
 
-// rowMoves is a grid with a group of threads for each row, no more of them than it has vectors, and whether widths allow
-// them 16 bytes at once.
+// rowMoves is a grid with a group of threads for each row, about one thread for each 16 bytes of the widest, and an
+// argument that says whether all widths allow accesses of 16 bytes.
 func (ws *workspace) rowMoves(rows int64, widths ...int64) (Grid, Arg, error) {
 	const block = 256
 	vector, vectors, widest := 16/ws.dtype.Bytes(), 1, int64(0)

@@ -21,10 +21,10 @@ func init() {
 		// 16 warps a block, each with tiles of 4 numbers a lane.
 		{entry{unit: "mma", least: Capability{8, 0}, dtypes: []schema.DType{schema.FP64}},
 			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
-		// Of 10 and 11 the tensor cores want tcgen05, and are slow by others: that would be no peak.
+		// Not for 10 and 11: their tensor cores need tcgen05 for full speed, and mma would not show their peak.
 		{entry{unit: "mma", least: Capability{8, 0}, majors: []int{8, 9, 12}, dtypes: []schema.DType{schema.TF32, schema.FP16, schema.BF16, schema.INT8}},
 			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
-		// For others NVIDIA's compiler makes of one in fp8 two in fp16.
+		// For the other devices NVIDIA's compiler turns an mma in fp8 into two in fp16.
 		{entry{unit: "mma", least: Capability{8, 9}, majors: []int{8, 12}, dtypes: []schema.DType{schema.FP8}},
 			"peak", peakGrid{threads: 512, a: 16, b: 8, tiles: 16 * 4}},
 	} {
@@ -61,15 +61,15 @@ func bindPeakFMA(ws *workspace, c bench.Chain) (*kernel, error) {
 		ws.pointer(op.Out), Long(op.Out.Elems()), Pointer(from), Long(steps), ws.scalar(0.5), ws.scalar(1))
 }
 
-// peakGrid is what a block of a kernel of products works on: so many tiles, of `a` rows and `b` columns. A block
-// is on each SM.
+// peakGrid is what a block of a tensor-core kernel works on: so many tiles, of `a` rows and `b` columns. Each SM runs
+// one block.
 type peakGrid struct{ threads, a, b, tiles int }
 
 // rowBytes is the size of a row of A, or column of B, of one product.
 const rowBytes = 32
 
-// lastPairs is the number of pairs of products, at most, that change the sums: these stay below what
-// fp8 holds exactly, 13 bits.
+// lastPairs bounds the number of pairs of products that change the sums (the pairs before cancel), so that sums stay
+// within the 13 bits that fp8 products accumulate exactly.
 const lastPairs = 256
 
 // bind makes the operands that peak.cuh wants: random numbers, rounded to so few digits that all sums are
@@ -84,9 +84,9 @@ func (g peakGrid) bind(ws *workspace, op bench.Op, source, name string) (*kernel
 
 	quantum, limit := 1./16, 2.
 	switch ws.dtype {
-	case schema.FP8: // of 4 digits
+	case schema.FP8: // has a significand of 4 bits
 		quantum, limit = 1./4, 1.75
-	case schema.INT8: // all but the last, so that 1 - b is one
+	case schema.INT8: // up to 126, so that 1 - b is an int8, too
 		quantum, limit = 1./bench.Int8Unit, 126./bench.Int8Unit
 	}
 	random := func(i, rows int) []float64 {

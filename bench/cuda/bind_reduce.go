@@ -47,8 +47,8 @@ func bindMSE(ws *workspace, c bench.Chain) (*kernel, error) {
 		ws.pointer(op.Out), ws.pointer(x), ws.pointer(op.In[1]), Long(x.Elems()), ws.scalar(1/float64(x.Elems())))...)
 }
 
-// ofParts are the arguments partial and arrived of a reduction: room for so many numbers of the type that is computed
-// in, and so many counters.
+// ofParts are the arguments partial and arrived of a reduction: memory for so many partial results, in the type of
+// sums, and for so many counters, which are 0.
 func (ws *workspace) ofParts(numbers, counters int64) ([]Arg, error) {
 	partial, err := ws.alloc(numbers * sum(ws.dtype).Bytes)
 	if err != nil {

@@ -22,8 +22,8 @@ func init() {
 	}
 }
 
-// rowsKernel is a kernel of rows.cu for matrices of so many rows of n elements: the name of its
-// size, and the grid. Threads keep as many pieces of a row as leave none of a warp idle; short rows share one.
+// rowsKernel chooses a kernel of rows.cu for so many rows of n elements: the part of its name that says how many pieces of
+// 16 bytes (or elements) a thread keeps, and the grid. A thread keeps no more than leaves the warp busy; short rows share a warp.
 func (ws *workspace) rowsKernel(rows, n int64) (size string, g Grid, err error) {
 	const warp, most, longest, block = 32, 512, 1024, 128 // threads
 	width := int64(16 / ws.dtype.Bytes())                 // of a piece

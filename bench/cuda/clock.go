@@ -12,8 +12,8 @@ import (
 // resolution of the timer, a microsecond on older devices.
 const spinNanoseconds = 500_000
 
-// The clock of a device that was idle rises within half a second of work. It has settled when so many
-// readings agree, above what an idle device shows.
+// The clock of a device that was idle rises within half a second of work. It has settled when `agreeing` readings
+// in a row agree within clockAgree and are at least awakeShare of the rated clock.
 const (
 	settleNanoseconds = 500_000_000
 	agreeing          = 3
@@ -22,11 +22,11 @@ const (
 	heldShare         = 0.97 // below that something holds the clock down
 )
 
-// Clock is the SM clock in MHz, of which a device has one: the mean of the samples since it was last asked for the settled
-// one, as a device under load may be at it for these alone; of a kernel that spins if there were none. Settled it is once
-// three readings of that kernel in a row agree within 1%, and are no less than three quarters of the rated clock. A device
-// that keeps below that for half a second, as somebody limited it, or is restless, as others share it, is not waited for
-// again.
+// Clock is the SM clock in MHz, one for the whole device: its mean while samples ran since the settled clock was last asked
+// for, as the clock may drop under their load alone; without samples, that of a kernel that spins. The settled clock is the
+// first reading of that kernel for which the three last agree within 1% and are at least three quarters of the rated clock.
+// If the clock stays lower for half a second (it may be limited), readings that agree count as they are; if they do not (others
+// may share the device), the error is ErrUnsettled. Either way later calls do not wait again.
 func (b *Backend) Clock(_ bench.Place, settled bool) (mhz float64, err error) {
 	if !settled {
 		if b.lapped {
@@ -93,11 +93,11 @@ func (b *Backend) spin(nanoseconds int64) error {
 	return b.context.Launch(f, Grid{}, Pointer(b.spinner), Long(nanoseconds))
 }
 
-// mostSMs is more than any device has numbers for its SMs, which may count those that are switched off; lapBytes is the
+// mostSMs is above the highest SM number of any device, whose numbers may include disabled SMs; lapBytes is the
 // size of a lap of clock.cu.
 const mostSMs, lapBytes = 1024, 32
 
-// lap launches a kernel that begins or ends what the SMs count.
+// lap launches lap_begin or lap_end, between which each SM counts its cycles and the nanoseconds.
 func (b *Backend) lap(kernel string) (err error) {
 	if b.laps == 0 {
 		if b.laps, err = b.context.Alloc(mostSMs * lapBytes); err != nil {
@@ -117,7 +117,7 @@ func (b *Backend) lap(kernel string) (err error) {
 	return b.context.Launch(f, Grid{Blocks: [3]int{b.sms}}, Pointer(b.laps), Int(mostSMs))
 }
 
-// lapClock is the mean of the SMs.
+// lapClock is the mean clock of all SMs over the samples counted by lap.
 func (b *Backend) lapClock() (mhz float64, err error) {
 	mem := make([]byte, mostSMs*lapBytes)
 	if err := b.context.Download(mem, b.laps); err != nil {

@@ -25,7 +25,7 @@ func init() {
 	}
 }
 
-// leastForMatmul is the device that has units for products of a type: of fp64 and fp32 each.
+// leastForMatmul is the lowest capability with units for products in a type; every device has them in fp64 and fp32.
 func leastForMatmul(d schema.DType) Capability {
 	switch d {
 	case schema.FP16:
@@ -92,8 +92,8 @@ type matmulType struct {
 	elements, sums, compute int32
 }
 
-// fp32 is computed in fp32: tf32, which the library could use for it, is a type of its own. fp8
-// moves its sums to fp32 at times, as the library does unless told otherwise.
+// fp32 is computed in fp32: tf32, which the library could use for it, is a type of its own. In fp8 partial sums
+// are promoted to fp32 at intervals, the library's default (without fast accumulation).
 var matmulTypes = map[schema.DType]matmulType{
 	schema.FP64: {cudaR64F, cudaR64F, cublasCompute64F},
 	schema.FP32: {cudaR32F, cudaR32F, cublasCompute32F},
@@ -117,8 +117,8 @@ func (t matmulType) scalar(v float64) (mem [8]byte) {
 	return mem
 }
 
-// Of the algorithms that the heuristic offers so many are tried, with a workspace of so many
-// bytes at most: what the library advises for Hopper and later, and for others.
+// triedAlgorithms is how many algorithms of the heuristic are tried. The workspace has at most so many bytes, as
+// NVIDIA advises for Hopper and later, and for other devices.
 const (
 	triedAlgorithms = 16
 	hopperWorkspace = 64 << 20

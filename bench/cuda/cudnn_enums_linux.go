@@ -164,10 +164,10 @@ const (
 const (
 	cudnnAlignment   = 16 // bytes, of all tensors
 	crossCorrelation = 1  // CUDNN_CROSS_CORRELATION
-	// Of so many configurations of engines, the first so many are tried that can be built in trialTime. Most
-	// are compiled, which takes about a second.
+	// Of offeredPlans engine configurations, the first triedPlans that can be built within trialTime are tried. Most
+	// engines are compiled, which takes about a second.
 	offeredPlans, triedPlans = 24, 5
-	// For so long a first one is looked for: of a convolution with a residual in fp32 cuDNN refuses engines for 12 s.
+	// searchTime is how long to look for the first: for a convolution with a residual in fp32 cuDNN takes 12 s to refuse all.
 	searchTime = 2 * time.Second
 	// More than any engine has.
 	mostNotes, mostKnobs = 16, 64

@@ -41,8 +41,8 @@ func (g *graph) add(kind int32, attributes ...attribute) number {
 	return number(len(g.parts) - 1)
 }
 
-// description tells graphs apart that have plans of their own. Addresses and factors are no part of it, the
-// type is: of one of tf32 are more engines allowed than of one of fp32.
+// description is the key by which graphs share plans. It leaves out addresses and factors, but has the type: more
+// engines are allowed in tf32 than in fp32.
 func (g *graph) description() string { return fmt.Sprint(g.ws.dtype, g.parts) }
 
 // node is a tensor of a graph.

@@ -39,8 +39,8 @@ func (e *cudnnError) Error() string {
 	return text
 }
 
-// Is lets errors.Is tell what the library cannot do from what went wrong. An engine that is offered and
-// cannot be built is none: so are parameters that it refuses.
+// Is lets errors.Is tell what the library cannot do from what went wrong. An engine that it offers but
+// then cannot build, or whose parameters it refuses, counts as unsupported.
 func (e *cudnnError) Is(target error) bool {
 	switch target {
 	case bench.ErrUnsupported:

@@ -15,8 +15,8 @@ import (
 	"hwcal/schema"
 )
 
-// plan is a way to execute graphs of one description. What it reads and writes is in the pack with which
-// it is executed.
+// plan is an execution plan for graphs of one description. The addresses of tensors and workspace are in the variant
+// pack with which it is executed.
 type plan struct {
 	descriptor descriptor
 	name       string
@@ -99,8 +99,8 @@ func (g *graph) plans() ([]plan, error) {
 	return plans, nil
 }
 
-// build makes plans of the engines that the heuristics offer, the one they take for the best first, as many as
-// fit into trialTime, and none if searchTime has none.
+// build makes plans of the engine configurations that the heuristics offer, their favourite first: at most triedPlans,
+// and no more after trialTime. It gives up if there is none within searchTime.
 func (g *graph) build(d *descriptors) ([]plan, error) {
 	start := time.Now()
 	for _, p := range g.parts {
@@ -143,7 +143,7 @@ func (g *graph) build(d *descriptors) ([]plan, error) {
 	return nil, refused
 }
 
-// configs are engines with their settings.
+// configs are the configurations that a heuristic offers: engines with their settings.
 func (d *descriptors) configs(graph descriptor, mode int32) ([]descriptor, error) {
 	attributes := []attribute{one(attrHeuristicMode, typeHeuristic, mode), one(attrHeuristicGraph, typeDescriptor, graph)}
 	if d.properties != 0 {
@@ -156,7 +156,7 @@ func (d *descriptors) configs(graph descriptor, mode int32) ([]descriptor, error
 	return d.parts(h, attrHeuristicResults, kindConfig, offeredPlans)
 }
 
-// plan builds that of a configuration, if its engine computes in a type as it is defined here.
+// plan builds the plan of a configuration, if all numerical notes of its engine are allowed in the type.
 func (d *descriptors) plan(config descriptor, dtype schema.DType) (plan, error) {
 	engines, err := d.parts(config, attrConfigEngine, kindEngine, 1)
 	if err != nil {
@@ -220,9 +220,9 @@ func (d *descriptors) name(config descriptor, engine int64) (string, error) {
 	return name, nil
 }
 
-// allowed says whether an engine with that note computes in a type as it is defined here: no
-// narrower inputs or sums, no transforms, whose errors are others, and fp32 without tensor cores, which
-// know tf32 only.
+// allowed says whether an engine with that numerical note computes in a type as profiles define it: without
+// narrower inputs or sums, without FFT or Winograd transforms, which have other errors, and in fp32 without
+// tensor cores, which would compute in tf32.
 func allowed(note int32, d schema.DType) bool {
 	switch {
 	case note == noteTensorCore:

@@ -8,8 +8,8 @@ import (
 	"hwcal/schema"
 )
 
-// few says whether the queries of a head are so few that it takes longer to read K and V than to
-// multiply: kernels without tensor cores may then read them more than once.
+// few says whether a head has so few queries that reading K and V takes longer than multiplying. Then
+// kernels without tensor cores do, even if they read K and V once for every decodeQueries queries.
 func (a attention) few(d schema.DType) bool {
 	most := decodeQueries
 	if !d.Mixed() {
@@ -18,7 +18,7 @@ func (a attention) few(d schema.DType) bool {
 	return !a.causal && a.sq <= most
 }
 
-// decodeQueries are those that share what a block of the kernel reads.
+// decodeQueries is how many queries share the K and V that a block of the kernel reads.
 const decodeQueries = 4
 
 // bindDecode binds attention of few queries. Parts have some keys at least.
@@ -53,8 +53,8 @@ func (ws *workspace) bindDecode(c bench.Chain, a attention) (*kernel, error) {
 	return ws.joined(k, c, a, d, parts, memory)
 }
 
-// fill is into how many parts blocks are to be divided, of which so many run at once: as few as leave no
-// more than a tenth of the device idle while the last run, or those that leave the least.
+// fill is the number of parts, at most `most`, into which to divide each block if `resident` of them run at once: the
+// smallest by which all waves together are at least 90% full, or else the one by which they are fullest.
 func fill(blocks, resident, most int) int {
 	best, used := 1, 0.0
 	for parts := 1; parts <= most && used < 0.9; parts++ {

@@ -13,8 +13,8 @@ import (
 // epilogue is what a kernel does to its sums before it stores them; see kernels/epilogue.cuh.
 type epilogue struct {
 	out *bench.Tensor
-	// Sums are multiplied by `by` and become larger by `plus`, if there are such: one of each column.
-	// What is multiplied is a matter of weights, which have it folded in.
+	// The result is by * sum + plus, each with one number for each column, or nil. Kernels only add `plus`: `by` is
+	// folded into the weights.
 	by, plus   []float64
 	of         []*bench.Tensor // what by and plus are made of
 	residual   *bench.Tensor
@@ -123,8 +123,8 @@ func (ws *workspace) parameter(t *bench.Tensor) ([]float64, error) {
 // sum is the element in which a type accumulates.
 func sum(d schema.DType) element.Element { return element.OfTensor(&bench.Tensor{Sums: true}, d) }
 
-// columns gives numbers, one of each column, as sums on the device, and zeros behind them as behind
-// rows of as many elements. None is no memory.
+// columns uploads numbers, one for each column, in the type of sums, followed by zeros up to a multiple of
+// padding. Without numbers the address is 0.
 func (ws *workspace) columns(v []float64, of []*bench.Tensor, form string) (Address, error) {
 	if v == nil {
 		return 0, nil

@@ -21,9 +21,9 @@ const (
 	trialNear   = 1.5 // times the shortest time of a single execution
 )
 
-// fastest executes the candidates and tells which takes the least time. One that fails is left
-// out, as long as the device answers; if all do, the result is why: bench.ErrUnsupported where none
-// failed otherwise.
+// fastest executes the candidates and returns the index of the one that takes the least time. Candidates that
+// fail are left out, unless the device is lost. If all fail, the error is the first that is not bench.ErrUnsupported,
+// or else one that is.
 func (ws *workspace) fastest(candidates []func() error) (int, error) {
 	type trial struct {
 		candidate int

@@ -137,10 +137,10 @@ type binding struct {
 	err    error
 }
 
-// Bind prepares the kernel of a chain. That of the whole chain of the case, or of a part of it, is there
-// already; its provider is preferred for the operations, so that both sides of a pair share its
-// kernels. Whoever binds an operation again gets the same kernel: a library's algorithm is chosen by its
-// time, and the sides of a control are the same code.
+// Bind prepares the kernel of a chain. Open has bound the whole chain of the case, or its parts; for single
+// operations the provider of that kernel is preferred, so that both sides of a pair share its micro-kernels.
+// An operation that is bound again gets the same kernel: libraries choose algorithms by time, and both sides
+// of a control have to run the same code.
 func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	b := ws.whole
 	if part, have := ws.bound[c.Output()]; have {
@@ -159,9 +159,9 @@ func (ws *workspace) Bind(c bench.Chain) (bench.Kernel, error) {
 	return b.kernel, nil
 }
 
-// bind asks the preferred provider first, then the others in their order: an operation has the kernel of the first that
-// has one. Of several operations in one kernel it takes the fastest of all providers, as a library may have
-// nothing but a slow way for what it was not tuned for.
+// bind asks the preferred provider first, then the others in their order. A single operation gets the first kernel that
+// there is. A fused chain gets the fastest kernel of all providers, found by trial: a library may have only a slow
+// one for a chain that it was not tuned for.
 func (ws *workspace) bind(c bench.Chain, preferred provider) binding {
 	candidates := ws.backend.usable(c.String(), ws.dtype)
 	if ws.only != "" {

@@ -12,8 +12,8 @@ func init() {
 	register("gemm+layernorm", entry{provider: own, dtypes: floats, least: tensorCores, bind: bindGemmLayerNorm})
 }
 
-// layer is a kernel of kernels/layers.cu or layers_gemv.cu. It is cut as its first product is,
-// where all operands are.
+// layer is a kernel of kernels/layers.cu, or of layers_gemv.cu if it is skinny. g is the grain of its first
+// product; aligned says whether all operands are.
 func (ws *workspace) layer(name string, g grain, blocks int64, aligned bool, args ...[]Arg) (*kernel, error) {
 	source := "layers"
 	if g.skinny {
@@ -23,14 +23,14 @@ func (ws *workspace) layer(name string, g grain, blocks int64, aligned bool, arg
 	return ws.ours(source, g.function(name, aligned), grid, join(args...)...)
 }
 
-// staying is so many blocks as take n units of work in turn.
+// staying is the number of persistent blocks that take n units of work from a queue.
 func (ws *workspace) staying(n int64) int64 {
 	const resident = 4 // of an SM, at most; more wait for their turn
 	return min(n, int64(ws.backend.sms)*resident)
 }
 
-// padding behind rows of what is between two phases, in elements: a row begins with a line of
-// the caches.
+// padding is what the length of rows between two phases is a multiple of, in elements: each row begins with
+// a cache line.
 const padding = 128
 
 // bindSwiGLU is for SiLU(X W) * (X V).

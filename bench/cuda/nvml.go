@@ -26,8 +26,8 @@ type nvmlWatcher struct {
 // newWatcher finds the device by its UUID.
 func newWatcher(dev schema.Device) (Watcher, error) { return watch(nvml.New(), dev) }
 
-// watch calls nothing of a library that did not start, not even Shutdown. The meters are those that
-// were detected: asked for a MIG device, a driver may tell what the whole GPU takes.
+// watch calls nothing of a library whose Init failed, not even Shutdown. Energy is counted only if a meter was
+// detected: for a MIG device a driver may report the energy of the whole GPU.
 func watch(lib nvml.Interface, dev schema.Device) (Watcher, error) {
 	if ret := lib.Init(); ret != nvml.SUCCESS {
 		return nil, fmt.Errorf("nvmlInit returned %d", ret)
@@ -92,8 +92,8 @@ func (w *nvmlWatcher) state() state {
 	return s
 }
 
-// withoutSelf leaves this process out. In a container NVML tells the numbers of the host, none of which is
-// that of this process: one of them is it all the same.
+// withoutSelf leaves this process out. In a container NVML reports the host's process numbers, none of which equals
+// our own; as one of them still is this process, the last is dropped.
 func withoutSelf(pids []uint32, self uint32) []uint32 {
 	if i := slices.Index(pids, self); i >= 0 {
 		return slices.Delete(slices.Clone(pids), i, i+1)

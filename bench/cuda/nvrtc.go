@@ -34,8 +34,8 @@ type nvrtc struct {
 	known        []int // capabilities, 90 for 9.0
 }
 
-// newNVRTC loads the newest NVRTC whose code a driver of that version takes, and that compiles for the device: each drops
-// old ones. All from 11.2 to 11.8 have the same name.
+// newNVRTC loads the newest NVRTC whose code a driver of that version takes and that compiles for the device: new
+// versions drop old devices. Versions 11.2 to 11.8 have the same file name.
 func newNVRTC(driver int, c Capability) (Compiler, error) {
 	return loadNVRTC(c, forDriver(driver, "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2")...)
 }

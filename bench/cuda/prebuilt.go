@@ -22,8 +22,8 @@ import (
 //go:embed prebuilt.zip
 var prebuiltZip []byte
 
-// The targets of prebuilt PTX. The driver compiles that of the first for any device of it or
-// newer; that of the second, with wgmma, for its own alone.
+// The targets of prebuilt PTX. The driver compiles PTX for compute_80 on any device of capability 8.0 or newer, PTX for
+// compute_90a, which has wgmma, on 9.0 alone.
 const (
 	targetAmpere = "compute_80"
 	targetHopper = "compute_90a"
@@ -43,8 +43,8 @@ func newPrebuilt() (prebuilt, error) {
 
 func (p prebuilt) Name() string { return "prebuilt PTX, " + p.archive.Comment }
 
-// Compile gives the PTX of the newest target that the device can run. What Ampere lacks, as fp8, is there for Hopper
-// alone.
+// Compile gives the PTX of the newest target that the device can run. Units that Ampere cannot run, as those in fp8,
+// have PTX for Hopper alone.
 func (p prebuilt) Compile(u Unit, c Capability) ([]byte, error) {
 	var targets []string
 	if c == (Capability{9, 0}) {
@@ -66,8 +66,8 @@ func (p prebuilt) Compile(u Unit, c Capability) ([]byte, error) {
 	return nil, fmt.Errorf("there is no prebuilt PTX of it for a device of compute capability %s: %w", c, bench.ErrUnsupported)
 }
 
-// file is nil for what is not there. PTX for Hopper is there of what no older device runs, and of products in
-// fp64.
+// file is nil if the archive lacks it. PTX for Hopper is there only of units that have other code than for Ampere: those
+// that no older device can run, and products in fp64.
 func (p prebuilt) file(u Unit, target string) *zip.File {
 	i := slices.IndexFunc(p.archive.File, func(f *zip.File) bool { return f.Name == prebuiltName(u, target) })
 	if i < 0 {

@@ -10,9 +10,9 @@ import (
 	"hwcal/schema"
 )
 
-// Prepare compiles all units in the types, on all CPUs, and loads them, as of PTX it is the driver that compiles: that
-// takes longer than many a measurement, and would be done one by one within the budget of a calibration. What it
-// leaves out, as it does once done is closed, is compiled when it is asked for.
+// Prepare compiles all units in the types, on all CPUs, and loads them, which is when the driver compiles PTX. This
+// takes longer than many a measurement, and would otherwise happen unit by unit within the budget of a calibration.
+// Units that are not begun before done is closed are compiled when they are first used.
 func (b *Backend) Prepare(done <-chan struct{}, dtypes []schema.DType) error {
 	p, err := newPrebuilt()
 	if err != nil {

@@ -15,14 +15,14 @@ type recorded struct {
 	graph   Graph
 }
 
-// leadNanoseconds is how long the device has something else to do before the first run, while the host
-// launches that: else its time would begin with that of a launch.
+// leadNanoseconds is how long a spinning kernel keeps the device busy before the first run, while the host
+// launches that run: its time would else include the launch.
 const leadNanoseconds = 100_000
 
-// Samples executes the runs in turn. All are in the queue of the device before the first
-// has ended, unless they are so short that the host cannot keep ahead: then the time is that of
-// launching. An event lies before and behind each. All happens within one Do: else each call of the driver would
-// make the context current anew, which takes longer than a launch.
+// Samples executes the runs in turn, with an event before and after each. The host queues runs ahead of
+// the device, unless they are so short that it cannot keep up: then the time is that of launching.
+// Everything happens within one Do: else each call of the driver would make the context current again,
+// which takes longer than a launch.
 func (ws *workspace) Samples(runs []bench.Run) (times []time.Duration, err error) {
 	err = ws.context.Do(func() (err error) { times, err = ws.samples(runs); return err })
 	return times, err

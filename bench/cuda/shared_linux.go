@@ -31,8 +31,8 @@ func openShared(names ...string) (sharedlib.Library, error) {
 	return lib, nil
 }
 
-// forDriver leaves those of the names of a library, of CUDA 13, 12 and so on, that a driver of that version takes:
-// of the same major version, or an older one.
+// forDriver keeps those of a library's names, which are for CUDA 13, 12 and so on, that a driver of that version
+// supports: those of its own major version and of older ones.
 func forDriver(driver int, names ...string) []string {
 	const newest = 13
 	return names[min(max(newest-driver/1000, 0), len(names)):]

@@ -38,8 +38,8 @@ type tensor struct {
 // bytes of all elements.
 func (t *tensor) bytes() int64 { return t.Elems() * t.element.Bytes }
 
-// matrix is the size of the matrices that the device keeps transposed: of all channels of an image, or of
-// the last two dimensions.
+// matrix is the size of the matrices whose transposes the device keeps: [channels, pixels] of an image, or the
+// last two dimensions.
 func (t *tensor) matrix() (rows, cols int64) {
 	if t.layout == channelsLast {
 		return t.Dims[1], t.Dims[2] * t.Dims[3]
@@ -76,8 +76,8 @@ func layoutOf(c bench.Case, t *bench.Tensor) layout {
 	return rowMajor
 }
 
-// image is the content of a new tensor: its block of random values, again and again. All CPUs write it, as some have
-// a hundred million elements.
+// image is the content of a new tensor as the device keeps it: the block of random values, repeated. All CPUs write
+// it, as some tensors have a hundred million elements.
 func (t *tensor) image(block []float64) []byte {
 	size, length := t.element.Bytes, int64(len(block))
 	once := make([]byte, length*size)
@@ -85,7 +85,7 @@ func (t *tensor) image(block []float64) []byte {
 		t.element.Set(once, int64(i), v)
 	}
 	mem := make([]byte, t.bytes())
-	// A run lies in memory as its elements follow each other, so many apart, in the order of bench.
+	// Elements of a run are neighbours in memory, and `apart` elements apart in the order of bench.
 	run, apart := min(t.Elems(), imageRun), int64(1)
 	begin := func(r int64) int64 { return r * run }
 	if t.layout != rowMajor {

@@ -13,24 +13,24 @@ import (
 // and gemv.cu compute it.
 type gemmShape struct {
 	batch, m, n, k int64
-	// operands are the matrices W that one kernel multiplies X with, side by side.
+	// operands is the number of matrices W, side by side, by which one kernel multiplies X.
 	operands int64
 	// byRows has W as [n,k].
 	byRows bool
-	// channels of a convolution: that many elements along k are neighbours in X. 0 where all are.
+	// channels of a convolution: elements along k are contiguous in X in runs of so many. 0 where all are.
 	channels int64
 }
 
-// skinnyRows are up to how many rows of X are multiplied on the vector units: reading W takes longer.
+// skinnyRows is the largest m for which the vector units multiply: reading W takes longer than that.
 const skinnyRows = 8
 
 // grain is how a product is cut into blocks.
 type grain struct {
 	kernel       string // of the name of the function: "192x256", "128x128", or the rows of X
 	skinny       bool
-	wide         bool  // k is in no slices
-	down, across int64 // Y of one block
-	sums         int64 // of a block
+	wide         bool  // of kernels/wide.cuh, which does not split k
+	down, across int64 // rows and columns of Y of a block
+	sums         int64 // accumulators of a block
 	resident     int64 // blocks that an SM should have
 	splits       int64 // slices of k
 	threads      int
@@ -46,8 +46,8 @@ const (
 	mostSplits = 32
 )
 
-// grainsOf a product of a source are those of which the fastest is to be found by trial: the wide ones, or large tiles if
-// there are enough for all SMs, else small ones.
+// grainsOf are the grains to try for a product of a source: the wide ones if there are any; else that of gemv.cu for few
+// rows; else large tiles if there are enough for all SMs, or small ones.
 func (ws *workspace) grainsOf(source string, p gemmShape) []grain {
 	if wide := ws.wide(source, p); wide != nil {
 		return wide
@@ -98,8 +98,8 @@ func (ws *workspace) byTrial(source string, p gemmShape, bind func(grain) (*kern
 }
 
 // wide are the grains of kernels/wide.cuh, if the device has its instructions, the operands are aligned, and there are
-// tiles for most of the SMs. The larger tile asks less of the L2 cache; of the smaller one the last turn of the SMs leaves
-// fewer without work.
+// tiles for three quarters of the SMs. The larger tile reads less from L2; the smaller one leaves fewer SMs idle in the
+// last wave.
 func (ws *workspace) wide(source string, p gemmShape) []grain {
 	const across, step = 256, 128
 	aligned := ws.aligned(p.k) && (p.byRows || ws.aligned(p.n))
@@ -115,7 +115,7 @@ func (ws *workspace) wide(source string, p gemmShape) []grain {
 		if 4*g.blocks(p) < 3*int64(ws.backend.sms) {
 			break
 		}
-		// A compiler that does not know the device makes code for older ones, which have none of this.
+		// A compiler that does not know the device makes code for older ones, which lacks these kernels.
 		if _, err := ws.backend.function(Unit{source, ws.dtype}, g.function(wideKernels[source], true)); err != nil {
 			break
 		}
@@ -127,7 +127,7 @@ func (ws *workspace) wide(source string, p gemmShape) []grain {
 // hopper is the only capability with the instructions of kernels/wgmma.cuh.
 var hopper = Capability{9, 0}
 
-// wideTypes are those in which kernels/wide.cuh multiplies, and wideKernels one of each source that includes it.
+// wideTypes are the types of kernels/wide.cuh; wideKernels is one kernel of each source that includes it, to look for.
 var (
 	wideTypes   = []schema.DType{schema.BF16, schema.FP16, schema.INT8}
 	wideKernels = map[string]string{"gemm": "gemm", "layers": "mlp"}

@@ -25,9 +25,9 @@ func LayerNorm(x, gamma, beta Field, n int64, eps float64, p Precision) Field {
 //
 // The mean is a sum of n elements and a division, a deviation one rounding more. The
 // squares are summed in the same way, and an error e of a deviation d changes its
-// square by 2 d e + e^2. r falls with the variance: it is furthest off where the
-// variance is least. Sums of elements shifted by a mean of some of them stay within
-// where these are like the others, as random ones are: their squares add up to little more.
+// square by 2 d e + e^2. r falls with the variance: its error is largest where the
+// variance is least. Kernels that subtract the mean of a few elements before they sum stay
+// within the bound if these are like the others, as random ones are: the squares add up to little more.
 func deviations(row []Num, x func(j int64) Num, eps float64, p Precision) (inverse Num) {
 	n := float64(len(row))
 	var sum, magnitude, carried float64
@@ -50,8 +50,8 @@ func deviations(row []Num, x func(j int64) Num, eps float64, p Precision) (inver
 	return inverseRoot(squares, off, len(row), eps, p)
 }
 
-// inverseRoot is 1 / sqrt(mean + eps), where n squares add up to that much and are off by
-// that much.
+// inverseRoot is 1 / sqrt(mean + eps), where the sum of n squares is `squares`, with an error of
+// at most `off` before the roundings of the sum.
 func inverseRoot(squares, off float64, n int, eps float64, p Precision) Num {
 	mean := Num{V: squares / float64(n), E: (off + p.gamma(int64(n)+slack)*(squares+off)) / float64(n)}
 	r := 1 / math.Sqrt(mean.V+eps)

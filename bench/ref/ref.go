@@ -13,8 +13,8 @@ package ref
 // Numerical Algorithms, chapters 2 and 3) and never picked.
 type Num struct {
 	V, E float64
-	// Terms is how many products were added up for it, in an order of the kernel's choice: what is
-	// added to the sum may have been its first term. 0 for what is no sum.
+	// Terms is the number of products if the element is a sum, else 0. Kernels choose the order of the sum: what
+	// is added to it later may have been its first term.
 	Terms int64
 }
 
@@ -43,8 +43,8 @@ type Precision struct {
 // it is below the normal numbers.
 type Rounding struct{ U, Tiny float64 }
 
-// Round says what a field may be once it is stored: rounded, or not, as a kernel of
-// several operations does not store what it hands from one to the next.
+// Round allows for a field to be rounded as it is stored, or not: a fused kernel does
+// not store what one of its operations hands to the next.
 func (r Rounding) Round(x Field) Field {
 	return func(i int64) Num {
 		a := x(i)
@@ -52,11 +52,10 @@ func (r Rounding) Round(x Field) Field {
 	}
 }
 
-// longest is the number of roundings behind one another that a sum may have. The bound on a longer
-// one says nothing in the end: of 2^24 numbers in fp32 it is infinite, and of 2^20 it lets a sum pass that lacks a
-// sixteenth. So a kernel has to add these in parts. Roundings cancel besides: of k of them hardly ever more
-// than 4 sqrt(k) are left (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019), which
-// for 2^26 is as much.
+// longest is the number of successive roundings that a sum may have. The worst-case bound on longer sums would say
+// nothing: for 2^24 terms in fp32 it is infinite, and for 2^20 it accepts a sum that lacks a sixteenth. So kernels
+// have to add long sums in parts. Roundings also cancel: of k hardly ever more than 4 sqrt(k) are left (Higham
+// and Mary, A new approach to probabilistic rounding error analysis, 2019), which for 2^26 is longest.
 const longest = 1 << 15
 
 // gamma is the bound on the relative error of k roundings, k*u / (1 - k*u).
@@ -71,7 +70,7 @@ const slack = 8
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// first is what it costs at most that the sum a began with b, which is added to it.
+// first bounds the further error of a + b if a kernel began the sum a with b, which then took part in its roundings.
 func (p Precision) first(a Num, b float64) float64 { return p.gamma(a.Terms) * abs(b) }
 
 // dot is the inner product of k pairs of elements. Each product and each partial

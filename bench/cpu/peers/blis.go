@@ -31,9 +31,9 @@ func loadBLIS() (library, string, error) {
 	return &c, fmt.Sprintf("BLIS %s, kernels for %s%s", version(), archName(int(arch())), note), c.load(lib)
 }
 
-// forceBLIS makes BLIS use its AVX-512 kernels where the CPU has AVX-512. It goes
-// by models and their names, and takes newer or virtual ones for something less.
-// It has to happen before BLIS first asks for the architecture.
+// forceBLIS makes BLIS use its AVX-512 kernels where the CPU has AVX-512. BLIS picks
+// kernels by the model and name of the CPU, and takes newer or virtual ones for lesser
+// ones. To be called before BLIS first asks for the architecture.
 func forceBLIS(archName func(id int) string) (note string, err error) {
 	const variable = "BLIS_ARCH_TYPE"
 	if os.Getenv(variable) != "" || !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {

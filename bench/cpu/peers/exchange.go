@@ -110,9 +110,9 @@ func decode(b []byte, d schema.DType) []float64 {
 // ours and of theirs, and of the few roundings around it.
 const functionRoundings = 8
 
-// disagreement holds a peer's result against ours. The largest difference may be
-// what adding up as many rounded terms as an element of each operation has can cost, relative
-// to the largest element.
+// disagreement compares a peer's result with ours. Relative to the largest element, the largest
+// difference may be the rounding error of a sum of as many terms as an element has, over all
+// operations.
 func disagreement(ours, theirs []float64, c testCase) error {
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("%d elements, want %d", len(theirs), len(ours))
