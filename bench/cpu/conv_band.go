@@ -154,11 +154,12 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 	for i := t.first; i < t.last; i++ {
 		if t.end && t.half != nil {
 			multiplyRow(v, t, v.roundedRow(t, i, j, cols), i, j, cols, onTheWay, bp)
-		} else if r := v.row(t, i, j, cols); direct > 0 {
+		} else {
+			r := v.row(t, i, j, cols)
 			multiplyRow(v, t, r, i, j, direct, onTheWay, bp)
-		}
-		if direct < cols {
-			v.edge(t, v.row(t, i, j, cols).right(direct), i, cols-direct, bp[direct*t.kc:])
+			if direct < cols {
+				v.edge(t, r.right(direct), i, cols-direct, bp[direct*t.kc:])
+			}
 		}
 		onTheWay = 0
 	}
@@ -169,7 +170,8 @@ func (v *conv[T]) band(t *convBlock[T], j, cols int) {
 func multiplyRow[T float, C any](v *conv[T], t *convBlock[T], r tileRow[T, C], i, j, cols, onTheWay int, bp []T) {
 	a := t.filters(i)
 	packTiles(v.shifts, t, r, onTheWay, a, j, bp)
-	if r = r.right(onTheWay); onTheWay < cols {
+	if onTheWay < cols {
+		r = r.right(onTheWay)
 		far, left := &t.weights[min(t.far, len(t.weights)-1)], cols-onTheWay
 		r.tileNear(r.rows, left, t.kc, &a[0], &bp[onTheWay*t.kc], r.c, r.ldc, t.add, r.next, r.begin(t.add), r.residual, r.floor, far, perLine[T]())
 		t.far += ceilDiv(left, v.gemm.nr) * t.kc / 4 * perLine[T]()
