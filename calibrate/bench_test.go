@@ -187,3 +187,38 @@ func TestBenchTableOfPair(t *testing.T) {
 		}
 	}
 }
+
+// Without a shape that was asked for a GPU has those that fill it too, and controls have these alone; a CPU has none of them.
+func TestBenchFillsDevice(t *testing.T) {
+	pattern, err := bench.Lookup("Linear_Bias")
+	if err != nil {
+		t.Fatal(err)
+	}
+	filling, small := pattern.Throughput(schema.Default), pattern.Shapes(schema.Default)
+	for _, c := range []struct {
+		kind schema.Kind
+		set  map[string]string
+		want []bench.Shape
+	}{
+		{schema.CPU, nil, small},
+		{schema.GPU, nil, slices.Concat(filling, small)},
+		{schema.GPU, map[string]string{"control": "20"}, filling},
+		{schema.GPU, map[string]string{"control": "20", "shape": "1x2x3"}, small},
+	} {
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		for name, value := range c.set {
+			flags.String(name, "", "")
+			if err := flags.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := &benchRun{
+			Context: cli.NewContext(cli.NewApp(), flags, nil), pattern: pattern, mode: schema.Default, shapes: small,
+			device: schema.Device{Kind: c.kind},
+		}
+		b.fillDevice()
+		if !slices.EqualFunc(b.shapes, c.want, slices.Equal[bench.Shape]) {
+			t.Errorf("%s with %v: %v, want %v", c.kind, c.set, b.shapes, c.want)
+		}
+	}
+}
