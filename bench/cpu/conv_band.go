@@ -5,25 +5,6 @@ import (
 	"unsafe"
 )
 
-// convEpilogue is what is done to the sums while they are in registers: Y =
-// max(sum + bias + residual, floor), with a bias for each channel and a residual that
-// has the layout of Y or is nil.
-type convEpilogue[T float] struct {
-	bias, residual []T
-	floor          T
-	add            mapKernel[T, T] // the residual, behind kernels that do not
-	half           *halfChannels   // Y and the residual of a type of 16 bits, in place of those of T; it has the floor too
-}
-
-// newConvEpilogue cuts off below 0 if relu.
-func newConvEpilogue[T float](isa ISA, bias, residual []T, relu bool) convEpilogue[T] {
-	vec := vecKernelsFor[T](isa)
-	if relu {
-		return convEpilogue[T]{bias: bias, residual: residual, add: vec.addRelu}
-	}
-	return convEpilogue[T]{bias: bias, residual: residual, floor: T(math.Inf(-1)), add: vec.add}
-}
-
 // convBlock is what band works on: panels [first, last) of a block of weights, from row
 // ic of Y and step pc of k on, and one image.
 type convBlock[T float] struct {
@@ -57,12 +38,14 @@ func (t *convBlock[T]) sumsAt(channel, j int) int {
 // while steps of k are missing, which is C itself if that is in T.
 type tileRow[T float, C any] struct {
 	nearKernels[T, C]
-	rows              int
-	c, next, residual *C
-	ldc               int
-	sums, bias        *T
-	lds               int
-	floor             T
+	rows     int
+	c, next  *C // the first element of the row of tiles, and of the one that follows
+	ldc      int
+	sums     *T // nil if a tile takes all steps at once, and C is not in T
+	lds      int
+	bias     *T
+	residual *C // nil if there is none, or the last steps are still missing
+	floor    T
 }
 
 // right is the row from column n on.

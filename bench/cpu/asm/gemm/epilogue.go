@@ -52,9 +52,7 @@ func (u ukernel) round(c *build.Context, rows, vecs int, mask []reg.OpmaskPhysic
 	if vecs == 2 {
 		c.KUNPCKWD(mask[0], mask[1], both)
 	}
-	c.MOVQ(regC, regTemp)
-	for i := range rows {
-		to := Mem{Base: regTemp}
+	u.eachOfC(c, rows, 1, func(i, _ int, to Mem) {
 		if vecs == 2 {
 			simd.Emit(c, "VCVTNE2PS2BF16", acc(i, 0), acc(i, 1), acc(i, 0))
 			c.VMOVDQU16(acc(i, 0), both, to)
@@ -63,8 +61,5 @@ func (u ukernel) round(c *build.Context, rows, vecs int, mask []reg.OpmaskPhysic
 			simd.Emit(c, "VCVTNEPS2BF16", acc(i, 0), low)
 			c.VMOVDQU16(low, mask[0], to)
 		}
-		if i < rows-1 {
-			c.ADDQ(regLDC, regTemp)
-		}
-	}
+	})
 }
