@@ -63,22 +63,34 @@ func swiGLU(s Shape) Chain {
 }
 
 // linearShapes: the width of BERT-large at 128 tokens, smaller in quick runs, so that samples are short and a pair
-// has many blocks; a single row. In full runs that at 512 tokens, the layers of BERT-base at 384 tokens and of
-// ViT-B/16, and a 7B decoder's projections at 1 and 32 rows.
-func linearShapes(mode schema.Mode) []Shape {
+// has many blocks; a single row. In full runs that at 512 tokens, and layers of BERT-base at 384 tokens, of ViT-B/16,
+// and of a 7B decoder at 1 and 32 rows.
+func linearShapes(mode schema.Mode, layers []Shape) []Shape {
 	if mode == schema.Quick {
 		return []Shape{dims(linearDims, 32, 512, 512)}
 	}
 	shapes := []Shape{dims(linearDims, 128, 1024, 1024), dims(linearDims, 1, 1024, 1024)}
 	if mode == schema.Full {
-		shapes = append(shapes, dims(linearDims, 512, 1024, 1024),
-			dims(linearDims, 384, 3072, 768), dims(linearDims, 384, 768, 3072),
-			dims(linearDims, 197, 768, 768), dims(linearDims, 197, 3072, 768),
-			dims(linearDims, 1, 4096, 4096), dims(linearDims, 32, 4096, 4096),
-			dims(linearDims, 1, 11008, 4096), dims(linearDims, 32, 11008, 4096))
+		shapes = append(append(shapes, dims(linearDims, 512, 1024, 1024)), layers...)
 	}
 	return shapes
 }
+
+// Behind the layers that widen comes a function, behind those that give the width of the network a residual or a
+// norm, or nothing, as behind the three in front of attention.
+var (
+	widening = []Shape{
+		dims(linearDims, 384, 3072, 768),
+		dims(linearDims, 197, 3072, 768),
+		dims(linearDims, 1, 11008, 4096), dims(linearDims, 32, 11008, 4096),
+	}
+	ofTheWidth = []Shape{
+		dims(linearDims, 384, 768, 768), dims(linearDims, 384, 768, 3072),
+		dims(linearDims, 197, 768, 768), dims(linearDims, 197, 768, 3072),
+		dims(linearDims, 1, 4096, 4096), dims(linearDims, 32, 4096, 4096),
+		dims(linearDims, 1, 4096, 11008), dims(linearDims, 32, 4096, 11008),
+	}
+)
 
 // linearThroughput are the projections of a 7B decoder at 4096 tokens, or as many rows of BERT-base.
 func linearThroughput(mode schema.Mode) []Shape {
@@ -103,26 +115,28 @@ func init() {
 	for _, p := range []struct {
 		name, doc string
 		products  int64
+		layers    []Shape
 		chain     func(Shape) Chain
 		// GELU and its like are no functions of integers: networks compute them, and norms,
 		// in real numbers.
 		int8 []func(*Tensor) Op
 	}{
-		{"Linear_Bias", "fully connected layer: X W + b", 1, func(s Shape) Chain { return linear(s, bias) }, []func(*Tensor) Op{bias}},
-		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", 1, func(s Shape) Chain { return linear(s, bias, ReLU) }, []func(*Tensor) Op{bias, ReLU}},
-		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", 1, func(s Shape) Chain { return linear(s, bias, GELU) }, nil},
-		{"Linear_Bias_SiLU", "fully connected layer and SiLU", 1, func(s Shape) Chain { return linear(s, bias, SiLU) }, nil},
-		{"Linear_Bias_Residual", "fully connected layer and the sum with a matrix", 1, func(s Shape) Chain { return linear(s, bias, residual) }, nil},
-		{"Linear_Bias_GELU_Linear", "two layers with GELU between: GELU(X[m,k] W[k,n] + b) W2[n,k]", 2, func(s Shape) Chain {
+		{"Linear_Bias", "fully connected layer: X W + b", 1, ofTheWidth, func(s Shape) Chain { return linear(s, bias) }, []func(*Tensor) Op{bias}},
+		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", 1, widening, func(s Shape) Chain { return linear(s, bias, ReLU) }, []func(*Tensor) Op{bias, ReLU}},
+		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", 1, widening, func(s Shape) Chain { return linear(s, bias, GELU) }, nil},
+		{"Linear_Bias_SiLU", "fully connected layer and SiLU", 1, widening, func(s Shape) Chain { return linear(s, bias, SiLU) }, nil},
+		{"Linear_Bias_Residual", "fully connected layer and the sum with a matrix", 1, ofTheWidth, func(s Shape) Chain { return linear(s, bias, residual) }, nil},
+		{"Linear_Bias_GELU_Linear", "two layers with GELU between: GELU(X[m,k] W[k,n] + b) W2[n,k]", 2, widening, func(s Shape) Chain {
 			return linear(s, bias, GELU, projection(s))
 		}, nil},
-		{"SwiGLU", "gated layer: SiLU(X W) * (X V)", 2, swiGLU, nil},
-		{"Linear_LayerNorm", "layer norm of X W", 1, func(s Shape) Chain { return linear(s, layerNorm) }, nil},
+		{"SwiGLU", "gated layer: SiLU(X W) * (X V)", 2, widening, swiGLU, nil},
+		{"Linear_LayerNorm", "layer norm of X W", 1, ofTheWidth, func(s Shape) Chain { return linear(s, layerNorm) }, nil},
 	} {
 		pattern := Pattern{
 			Name: p.name, Group: "linear", Doc: p.doc,
-			Dims:   linearDims,
-			Shapes: linearShapes, Throughput: linearThroughput, Sweep: linearSweep(p.products),
+			Dims:       linearDims,
+			Shapes:     func(mode schema.Mode) []Shape { return linearShapes(mode, p.layers) },
+			Throughput: linearThroughput, Sweep: linearSweep(p.products),
 			Chain: func(s Shape, _ int64) (Chain, error) { return p.chain(s), nil },
 		}
 		if p.int8 != nil {
