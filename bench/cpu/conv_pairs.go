@@ -32,8 +32,11 @@ func (p *channelPairs) shape() convShape {
 // ofXLen is the number of pairs of X.
 func (p *channelPairs) ofXLen() int { return p.n * p.groups * p.pairsPerGroup() * p.h * p.w }
 
-// ofX makes pairs of pixels [first, last) of all images.
+// ofX makes pairs of pixels [first, last) of all images, if there are any: many workers share few lines.
 func (p *channelPairs) ofX(dst, x []byte, first, last int) {
+	if first == last {
+		return
+	}
 	plane, channels, of := p.h*p.w, p.c/p.groups, p.pairsPerGroup()
 	for image := first / plane; image*plane < last; image++ {
 		lo, hi := max(first-image*plane, 0), min(last-image*plane, plane)

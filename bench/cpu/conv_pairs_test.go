@@ -18,7 +18,7 @@ func TestPairConv(t *testing.T) {
 			t.Skip("no kernels for pairs")
 		}
 		small := blocking{2 * u.mr, 40, u.nr}
-		teams := []*team{newTestTeam(t, 1), newTestTeam(t, 2), newTestTeam(t, 3)}
+		teams := []*team{newTestTeam(t, 1), newTestTeam(t, 2), newTestTeam(t, 3), newTestTeam(t, 8)}
 		r := rand.New(rand.NewPCG(3, 4))
 		for i, s := range []convShape{
 			{1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
