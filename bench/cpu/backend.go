@@ -79,16 +79,29 @@ func New(dev schema.Device, libraries ...Library) (*Backend, error) {
 		case c.Level == 1:
 			b.caches.L1 = smaller(b.caches.L1, size)
 		case c.Level == 2:
-			b.caches.L2 = smaller(b.caches.L2, size)
+			b.caches.L2 = smaller(b.caches.L2, size/coresSharing(c, dev.CPU))
 			l2 += size * max(1, c.Count)
 		case c.Level == 3:
 			b.caches.L3 = smaller(b.caches.L3, size)
 		}
 	}
-	// A cluster of cores may share one, as on many arm64: workers on all of them fill their parts.
+	// Where it is not known who shares one.
 	b.caches.L2 = min(b.caches.L2, l2/max(1, dev.CPU.Cores))
 	b.caches.L3 = min(b.caches.L3, bench.MostCache*max(1, dev.CPU.Cores))
 	return b, nil
+}
+
+// coresSharing is the number of cores that share a cache, as clusters of E-cores do, or of many arm64: workers on all of
+// them fill their parts. Where there are several classes, only P-cores have two threads.
+func coresSharing(c schema.Cache, cpu *schema.CPUInfo) int {
+	switch perCore := ceilDiv(cpu.Threads, max(1, cpu.Cores)); {
+	case c.SharedBy <= perCore:
+		return 1
+	case len(cpu.CoreClasses) > 1:
+		return c.SharedBy
+	default:
+		return c.SharedBy / max(1, perCore)
+	}
 }
 
 // cachesOf are those that a worker of the place has to itself: of more workers than cores some share theirs.
@@ -141,8 +154,21 @@ func (b *Backend) enter(p bench.Place) error {
 	if err != nil {
 		return err
 	}
+	for i, cpu := range t.cpus {
+		t.classes[i] = b.classOf(cpu)
+	}
 	b.place, b.team, b.reader = p, t, t.counterReader(b.cpus)
 	return nil
+}
+
+// classOf is the class of a CPU's core; empty where all are of one.
+func (b *Backend) classOf(cpu int) string {
+	for class, cpus := range b.classes {
+		if slices.Contains(cpus, cpu) {
+			return class
+		}
+	}
+	return ""
 }
 
 // nodesOf are the NUMA nodes of some CPUs.

@@ -211,21 +211,28 @@ func TestClaimedL3(t *testing.T) {
 
 // Cores that share an L2 have a part of it each, those of a server one of their own.
 func TestL2OfOneCore(t *testing.T) {
-	l2 := func(mib, count int) schema.Cache {
-		return schema.Cache{Level: 2, Type: "unified", SizeBytes: int64(mib) << 20, Count: count}
+	l2 := func(kib, count, sharedBy int) schema.Cache {
+		return schema.Cache{Level: 2, Type: "unified", SizeBytes: int64(kib) << 10, Count: count, SharedBy: sharedBy}
 	}
 	for _, c := range []struct {
-		name   string
-		cores  int
-		caches []schema.Cache
-		want   int
+		name           string
+		cores, threads int
+		classes        int
+		caches         []schema.Cache
+		want           int
 	}{
-		{"unknown", 8, nil, 0},
-		{"Cortex-A72", 4, []schema.Cache{l2(1, 1)}, 256 << 10},
-		{"Neoverse-V2", 72, []schema.Cache{l2(1, 72)}, 1 << 20},
-		{"two clusters", 8, []schema.Cache{l2(12, 1), l2(4, 1)}, 2 << 20},
+		{"unknown", 8, 8, 1, nil, 0},
+		{"Cortex-A72", 4, 4, 1, []schema.Cache{l2(1024, 1, 4)}, 256 << 10},
+		{"sharing unknown", 4, 4, 1, []schema.Cache{l2(1024, 1, 1)}, 256 << 10},
+		{"Neoverse-V2", 72, 72, 1, []schema.Cache{l2(1024, 72, 1)}, 1 << 20},
+		{"Xeon", 24, 48, 1, []schema.Cache{l2(2048, 24, 2)}, 2 << 20},
+		{"Core 2 Quad", 4, 4, 1, []schema.Cache{l2(6144, 2, 2)}, 3 << 20},
+		{"Apple M1", 8, 8, 2, []schema.Cache{l2(12<<10, 1, 4), l2(4096, 1, 4)}, 1 << 20},
+		{"Alder Lake", 16, 24, 2, []schema.Cache{l2(1280, 8, 2), l2(2048, 2, 4)}, 512 << 10},
+		{"Lunar Lake", 8, 8, 2, []schema.Cache{l2(2560, 4, 1), l2(4096, 1, 4)}, 1 << 20},
 	} {
-		b, err := New(schema.Device{CPU: &schema.CPUInfo{UsedCPUs: []int{0}, Cores: c.cores, Caches: c.caches}})
+		cpu := &schema.CPUInfo{UsedCPUs: []int{0}, Cores: c.cores, Threads: c.threads, Caches: c.caches, CoreClasses: make([]schema.CoreClass, c.classes)}
+		b, err := New(schema.Device{CPU: cpu})
 		if err != nil {
 			t.Fatal(err)
 		}

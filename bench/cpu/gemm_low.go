@@ -22,7 +22,7 @@ const fewSets = 16 << 10
 func (g *gemm[T]) planLow() {
 	size := int(unsafe.Sizeof(T(0)))
 	if g.tilePack != nil && !g.masked && g.m >= lowRows && g.m <= mostLowRows && g.n*size%fewSets != 0 {
-		g.low = even(g.k, g.l1/2/(g.nr*size), 16)
+		g.low = even(g.k, max(g.l1/2/(g.nr*size), 1), 16)
 	}
 }
 

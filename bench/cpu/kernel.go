@@ -17,8 +17,8 @@ type kernel struct {
 	// private kernels read and write only the worker's own part: repeating one
 	// needs no barrier between.
 	private bool
-	// alike: each worker does as much work, and shares nothing with another. The time of all is then taken from their mean
-	// rate: else the slowest class of cores would count for all.
+	// alike: each worker does as much work, and shares nothing with another. Each class of cores is then timed by itself:
+	// else the slowest would count for all.
 	alike bool
 	// before is done before each sample, untimed; nil for nothing.
 	before func(w *worker)

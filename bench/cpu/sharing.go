@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"hwcal/bench"
 )
@@ -32,9 +31,9 @@ func (b *Backend) issueRates() []float64 {
 		bursts, clock := make([]float64, probeBursts), 0.0
 		w.barrier()
 		for i := range bursts {
-			begin := time.Now()
+			begin := now()
 			independent(probeIters, &f, &n)
-			bursts[i] = 1 / time.Since(begin).Seconds()
+			bursts[i] = 1 / now().Sub(begin).Seconds()
 			if len(clockChains) > 0 {
 				clock = max(clock, clockChains[0].sample())
 			}
@@ -78,12 +77,7 @@ func (b *Backend) coreOf(worker int) core {
 	if b.siblings {
 		return core{place: b.place, worker: worker}
 	}
-	for class, cpus := range b.classes {
-		if slices.Contains(cpus, b.team.cpus[worker]) {
-			return core{class: class}
-		}
-	}
-	return core{}
+	return core{class: b.team.classes[worker]}
 }
 
 // shared says which worker computes slower than such a core did before.

@@ -29,17 +29,17 @@ func (w *worker) solo(s *sample, at *stretch) {
 			body(w)
 		}
 	}
-	at.begin = time.Now()
+	at.begin = now()
 	if w.n > 1 && s.before == nil { // what has flushed the caches is not to be undone
 		once() // which wakes the library's threads
-		at.end = time.Now()
+		at.end = now()
 	}
 	if s.n > 1 || at.end.Sub(at.begin) < longSolo {
-		at.begin = time.Now()
+		at.begin = now()
 		for range s.n {
 			once()
 		}
-		at.end = time.Now()
+		at.end = now()
 	}
 	if s.after != nil {
 		s.after()
@@ -49,7 +49,7 @@ func (w *worker) solo(s *sample, at *stretch) {
 
 // still waits, awake, until all other threads sleep.
 func (w *worker) still() {
-	for begin := time.Now(); w.n > 1 && time.Since(begin) < fallAsleep; {
+	for begin := now(); w.n > 1 && now().Sub(begin) < fallAsleep; {
 	}
 }
 

@@ -20,6 +20,7 @@ type float interface{ float32 | float64 }
 type team struct {
 	workers []*worker
 	cpus    []int
+	classes []string // of the workers' cores
 	bar     barrier
 	done    sync.WaitGroup
 	wake    chan struct{} // ends the sleep of a worker; see solo
@@ -40,7 +41,7 @@ func newTeam(cpus []int) (*team, error) {
 	if n := len(cpus) + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)
 	}
-	t := &team{cpus: cpus, wake: make(chan struct{}), bar: barrier{n: int32(len(cpus)), patience: patience}}
+	t := &team{cpus: cpus, classes: make([]string, len(cpus)), wake: make(chan struct{}), bar: barrier{n: int32(len(cpus)), patience: patience}}
 	for i, cpu := range cpus {
 		if slices.Contains(cpus[:i], cpu) {
 			t.bar.patience = patienceShared
@@ -110,7 +111,7 @@ type sample struct {
 	// private bodies touch only the worker's own data. Else a barrier follows each body, as
 	// the next one reads what all workers have written.
 	private bool
-	alike   bool            // all workers do the same work: the time is that of their mean rate, not until the last one ends
+	alike   bool            // all workers do the same work: each class of cores counts for itself
 	solo    bool            // worker 0 executes it alone, while the others sleep
 	before  func(w *worker) // done untimed before the sample; nil for nothing
 	after   func()          // done untimed by worker 0 after a solo sample; nil for nothing
@@ -132,7 +133,7 @@ func (s *sample) warm() {
 }
 
 // sample takes the samples in turn and returns the time of each, from the earliest
-// start to the latest end, or of workers that are alike that of their mean rate.
+// start to the latest end, or of workers that are alike that of the mean rate of their classes.
 func (t *team) sample(samples []sample) []time.Duration {
 	taken := make([]stretch, len(samples)*len(t.workers))
 	t.run(func(w *worker) {
@@ -146,7 +147,7 @@ func (t *team) sample(samples []sample) []time.Duration {
 				w.solo(s, at)
 				continue
 			}
-			at.begin = time.Now()
+			at.begin = now()
 			for range s.n {
 				for _, body := range s.bodies {
 					body(w)
@@ -155,7 +156,7 @@ func (t *team) sample(samples []sample) []time.Duration {
 					}
 				}
 			}
-			at.end = time.Now()
+			at.end = now()
 		}
 	})
 	times := make([]time.Duration, len(samples))
@@ -165,7 +166,7 @@ func (t *team) sample(samples []sample) []time.Duration {
 			at = at[:1]
 		}
 		if samples[i].alike {
-			times[i] = meanRate(at)
+			times[i] = byClass(at, t.classes)
 		} else {
 			times[i] = whole(at)
 		}
@@ -187,11 +188,28 @@ func whole(at []stretch) time.Duration {
 	return all.end.Sub(all.begin)
 }
 
-// meanRate is the time that each would take at the mean of their rates.
-func meanRate(at []stretch) time.Duration {
-	rates := 0.0
+// byClass is the time that each worker would take at their mean rate, where a class of cores works from the earliest start
+// to the latest end of its workers: one that computes while another waits would count what they may have to share as
+// its own. So would a class that begins when another has ended: then the whole time counts.
+func byClass(at []stretch, classes []string) time.Duration {
+	of := map[string][]stretch{}
+	for i, s := range at {
+		of[classes[i]] = append(of[classes[i]], s)
+	}
+	rates, last, first := 0.0, at[0].begin, at[0].end
 	for _, s := range at {
-		rates += 1 / s.end.Sub(s.begin).Seconds()
+		if s.begin.After(last) {
+			last = s.begin
+		}
+		if s.end.Before(first) {
+			first = s.end
+		}
+	}
+	if last.After(first) {
+		return whole(at)
+	}
+	for _, workers := range of {
+		rates += float64(len(workers)) / whole(workers).Seconds()
 	}
 	return time.Duration(float64(len(at)) / rates * 1e9)
 }
@@ -256,11 +274,16 @@ func (b *barrier) wait() {
 func (b *barrier) await(v *atomic.Uint32, from uint32) {
 	for looks := b.patience; v.Load() == from; looks-- {
 		if looks == 0 {
-			if crash := b.crash.Load(); crash != nil {
-				panic(crash)
-			}
-			yield()
+			b.relent()
 			looks = b.patience
 		}
 	}
+}
+
+// relent is what a worker does that has lost its patience: it panics if the one that it waits for has, and yields.
+func (b *barrier) relent() {
+	if crash := b.crash.Load(); crash != nil {
+		panic(crash)
+	}
+	yield()
 }

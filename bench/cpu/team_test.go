@@ -44,17 +44,24 @@ func TestWorkerCrashes(t *testing.T) {
 	}
 }
 
-// Where workers do as much each, the mean of their rates counts, and else when the last one ends.
+// Where workers do as much each, the mean rate of their classes counts, and else when the last one ends.
 func TestStretches(t *testing.T) {
-	begin := time.Now()
-	at := []stretch{
-		{begin: begin, end: begin.Add(time.Second)},
-		{begin: begin.Add(time.Second), end: begin.Add(4 * time.Second)},
+	zero := time.Now()
+	from := func(begin, end int) stretch {
+		return stretch{begin: zero.Add(time.Duration(begin) * time.Second), end: zero.Add(time.Duration(end) * time.Second)}
 	}
-	if got := whole(at); got != 4*time.Second {
-		t.Errorf("whole: %s, want 4s", got)
-	}
-	if got := meanRate(at).Round(time.Microsecond); got != 1500*time.Millisecond { // of 1 and 1/3 a second
-		t.Errorf("mean rate: %s, want 1.5s", got)
+	for _, test := range []struct {
+		at      []stretch
+		classes []string
+		want    time.Duration
+	}{
+		{[]stretch{from(0, 1), from(0, 3)}, []string{"", ""}, 3 * time.Second},
+		{[]stretch{from(0, 1), from(0, 3)}, []string{"P", "E"}, 1500 * time.Millisecond}, // 1 and 1/3 a second
+		{[]stretch{from(0, 1), from(1, 2), from(0, 3)}, []string{"P", "P", "E"}, 9 * time.Second / 4},
+		{[]stretch{from(0, 1), from(2, 4)}, []string{"P", "E"}, 4 * time.Second}, // one after the other
+	} {
+		if got := byClass(test.at, test.classes).Round(time.Microsecond); got != test.want {
+			t.Errorf("%v of classes %q: %s, want %s", test.at, test.classes, got, test.want)
+		}
 	}
 }
