@@ -211,6 +211,17 @@ func (c *Calibrator) livesIn(level schema.Level, s Stream, arrays StreamArrays, 
 	return level == c.levels.outer || c.levels.of(s.WorkingSet(arrays), p.Threads) == level
 }
 
+// checkOuter warns of a working set that is to lie in the outermost level and may not: one that memory limits, or that a
+// cache is said to hold.
+func (c *Calibrator) checkOuter(m *Measurement, bytes int64, threads int, limited bool) {
+	switch in := c.levels.of(bytes, threads); {
+	case limited:
+		m.warn(schema.DRAMLimited, "memory allows no working set above %d bytes", bytes)
+	case in != c.levels.outer: // as where the curve failed
+		m.warn(schema.DRAMLimited, "the claimed %s holds %d bytes, and no curve shows that it does not", in, bytes)
+	}
+}
+
 // measureLevel runs kernels on the working set of a level.
 func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Place, kernels []Stream, scale float64) error {
 	arrays, limited, err := c.levelArrays(level, p)
@@ -245,12 +256,8 @@ func (c *Calibrator) measureLevel(ctx context.Context, level schema.Level, p Pla
 		}
 		entry := bandwidthEntry(s, arrays, p, m)
 		entry.Level = level
-		switch in := c.levels.of(entry.WorkingSetBytes, p.Threads); {
-		case level != c.levels.outer:
-		case limited:
-			m.warn(schema.DRAMLimited, "memory allows no working set above %d bytes", entry.WorkingSetBytes)
-		case in != level: // as where the curve failed
-			m.warn(schema.DRAMLimited, "the claimed %s holds %d bytes, and no curve shows that it does not", in, entry.WorkingSetBytes)
+		if level == c.levels.outer {
+			c.checkOuter(&m, entry.WorkingSetBytes, p.Threads, limited)
 		}
 		c.addBandwidth(entry, m)
 	}

@@ -30,17 +30,22 @@ type sweep struct {
 // sweeps are those of the mode: none in quick runs; in default runs one for each group
 // of patterns, in the main dtype; in full runs all.
 func (c *Calibrator) sweeps() []sweep {
+	var of []sweep
+	for _, s := range c.allSweeps() {
+		same := func(o sweep) bool { return o.pattern.Group == s.pattern.Group }
+		if c.Options.Mode == schema.Full || c.Options.Mode == schema.Default && s.dtype == c.mainDType() && !slices.ContainsFunc(of, same) {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
+// allSweeps are those that there are.
+func (c *Calibrator) allSweeps() []sweep {
 	var all []sweep
 	for _, pattern := range c.Options.Patterns {
-		dtypes := c.fusionDTypes()
-		if c.Options.Mode == schema.Default {
-			if slices.ContainsFunc(all, func(s sweep) bool { return s.pattern.Group == pattern.Group }) {
-				continue
-			}
-			dtypes = []schema.DType{c.mainDType()}
-		}
-		for _, d := range dtypes {
-			if c.Options.Mode != schema.Quick && len(pattern.Sweep) > 1 && !c.lacks(pattern, d) {
+		for _, d := range c.fusionDTypes() {
+			if len(pattern.Sweep) > 1 && !c.lacks(pattern, d) {
 				all = append(all, sweep{pattern, d})
 			}
 		}
@@ -125,6 +130,7 @@ func (c *Calibrator) measureCrossover(ctx context.Context, s sweep, budget time.
 		}
 		entry.Points = append(entry.Points, schema.CrossoverPoint{
 			Shape: s.pattern.Sweep[i].String(), InputShape: s.pattern.Sweep[i].Values(), UnfusedBytes: chain.UnfusedBytes(s.dtype),
+			UnfusedLatencyMS: cmp.Unfused * 1e3, FusedLatencyMS: cmp.Fused * 1e3,
 			Speedup: cmp.Speedup, SpeedupCILow: cmp.Low, SpeedupCIHigh: cmp.High, Blocks: cmp.Blocks, Verdict: cmp.Verdict,
 			Warnings: c.warnAll(list, len(entry.Points), cmp.Warnings, cmp.Notes),
 		})

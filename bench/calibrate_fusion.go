@@ -21,11 +21,9 @@ func (c *Calibrator) fusionSteps() (main, typed, others []step) {
 	var byWay [4][]step // those that are left for later
 	full := c.Options.Mode == schema.Full
 	for _, pattern := range c.Options.Patterns {
+		dtypes := slices.DeleteFunc(slices.Clone(c.fusionDTypes()), func(d schema.DType) bool { return c.lacks(pattern, d) })
 		for i, s := range c.shapes(pattern) {
-			for _, d := range c.fusionDTypes() {
-				if c.lacks(pattern, d) {
-					continue
-				}
+			for _, d := range dtypes {
 				rank := min(i, 1)
 				if d != c.mainDType() {
 					rank = 2

@@ -91,8 +91,25 @@ func (c *Calibrator) recordLacks() {
 			}
 		}
 	}
-	if c.Options.Mode == schema.Quick && len(c.Options.Patterns) > 0 {
+	switch sweeps := len(c.sweeps()); {
+	case sweeps == 0 && len(c.Options.Patterns) > 0:
 		leftOut("fusion_crossovers")
+	case sweeps < len(c.allSweeps()):
+		leftOut("fusion_crossovers of patterns behind the first of their group, and in types other than the main one")
+	}
+	if len(c.Options.Operations) > 0 && c.Options.Mode != schema.Full && c.all() != c.one() {
+		leftOut(fmt.Sprintf("operation_profiles on %s", c.one()))
+	}
+	for _, pattern := range matmuls {
+		for _, d := range c.dtypesOf(pattern) {
+			switch measured := c.matmulShapes(pattern, d); {
+			case c.lacks(pattern, d):
+			case len(measured) == 0:
+				leftOut(fmt.Sprintf("%s %s", pattern.Name, d))
+			case len(measured) < len(c.shapes(pattern)):
+				leftOut(fmt.Sprintf("%s %s, all sizes but %d", pattern.Name, d, len(measured)))
+			}
+		}
 	}
 	for _, pattern := range slices.Concat(matmuls, c.Options.Operations, c.Options.Patterns) {
 		if len(c.shapes(pattern)) == 0 {

@@ -58,9 +58,10 @@ func (c *Calibrator) latencySteps() []step {
 
 func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, smallPages bool, scale float64) error {
 	var bytes int64
+	var limited bool
 	var err error
 	if level == c.levels.outer {
-		bytes, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(c.one()), chaseGrain)
+		bytes, limited, err = bounded(max(chaseDRAMBytes, c.outerChase(), c.levels.flatFrom), c.memory(c.one()), chaseGrain)
 	} else {
 		bytes, _, err = c.levels.arrayBytes(level, c.one().Threads, 0, c.memory(c.one()))
 		bytes *= 2 // as a kernel of two arrays
@@ -81,6 +82,9 @@ func (c *Calibrator) measureLatency(ctx context.Context, level schema.Level, sma
 		return l.Level == level && l.WorkingSetBytes == workingSet && l.PageBytes == m.PageBytes
 	}) {
 		return fmt.Errorf("no difference can be told between the pages that the system gives with huge ones and without (%s), so that this is measured already: %w", pageSize(m.PageBytes), ErrUnsupported)
+	}
+	if level == c.levels.outer {
+		c.checkOuter(&m, workingSet, c.one().Threads, limited)
 	}
 	figure := stat.Summarize(nanoseconds(m), stat.Smaller)
 	if inner, best := c.innerLatency(level, m.PageBytes); figure.Best*boundTolerance < best {

@@ -50,7 +50,7 @@ func (c *Calibrator) numaSteps() []step {
 // taken.
 func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale float64) error {
 	most = min(most, c.memory(p))
-	bytes, err := bounded(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatOn(p.Threads)), most, 4096)
+	bytes, limited, err := bounded(max(c.Runner.Settings.DRAMArray*int64(p.Threads), c.levels.flatOn(p.Threads)), most, 4096)
 	if err != nil {
 		return err
 	}
@@ -59,9 +59,10 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 	if err != nil {
 		return err
 	}
+	c.checkOuter(&rate, read.WorkingSet(arrays), p.Threads, limited)
 	one := p
 	one.Threads = 1
-	chain, err := bounded(max(chaseDRAMBytes, c.levels.flatFrom), most, chaseGrain)
+	chain, limited, err := bounded(max(chaseDRAMBytes, c.levels.flatFrom), most, chaseGrain)
 	if err != nil {
 		return err
 	}
@@ -70,6 +71,7 @@ func (c *Calibrator) measureNUMA(ctx context.Context, p Place, most int64, scale
 	if err != nil {
 		return err
 	}
+	c.checkOuter(&chase, op.Out.Elems()*schema.FP64.Bytes(), one.Threads, limited)
 	path := schema.NUMAPath{
 		Node: p.NUMA.Node, MemoryNode: p.NUMA.Memory, Threads: p.Threads,
 		WorkingSetBytes: read.WorkingSet(arrays), GBps: bandwidthEntry(read, arrays, p, rate).GBps,

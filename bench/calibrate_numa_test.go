@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"testing"
 
 	"hwcal/schema"
@@ -78,6 +79,9 @@ func TestNodeWithoutRoom(t *testing.T) {
 		full := path.MemoryNode == 1
 		if got := max(path.WorkingSetBytes, path.ChaseBytes); full != (got <= 32<<20) {
 			t.Errorf("node %d: working set of %d bytes, chase of %d", path.MemoryNode, path.WorkingSetBytes, path.ChaseBytes)
+		}
+		if limited := slices.Contains(path.Warnings, schema.DRAMLimited); limited != full {
+			t.Errorf("node %d: warnings %v", path.MemoryNode, path.Warnings)
 		}
 	}
 	if len(cal.Device.NUMA) != 2 {

@@ -283,15 +283,19 @@ func TestMismatchBesideUnsupported(t *testing.T) {
 // What the runs of a mode do not measure is told, if it was asked for.
 func TestModesTellWhatTheyLeaveOut(t *testing.T) {
 	both := []schema.DType{schema.FP64, schema.FP32}
+	const (
+		sweeps = "fusion_crossovers of patterns behind the first of their group, and in types other than the main one"
+		alone  = "operation_profiles on 1 thread"
+	)
 	for _, k := range []struct {
 		mode   schema.Mode
 		dtypes []schema.DType
 		want   []string
 	}{
-		{schema.Quick, both, []string{"fusion_profiles.fp64", "operation_profiles.fp64", "fusion_crossovers"}},
-		{schema.Default, both, []string{"fusion_profiles.fp64", "operation_profiles.fp64"}},
+		{schema.Quick, both, []string{"fusion_profiles.fp64", "operation_profiles.fp64", "fusion_crossovers", alone}},
+		{schema.Default, both, []string{"fusion_profiles.fp64", "operation_profiles.fp64", sweeps, alone}},
 		{schema.Full, both, nil},
-		{schema.Default, both[:1], nil},
+		{schema.Default, both[:1], []string{sweeps, alone}},
 	} {
 		for _, asked := range []bool{true, false} {
 			c := fakeCalibrator(newFake(), k.mode)

@@ -202,8 +202,7 @@ func (l levels) deep(name schema.Level, bytes int64, threads int) bool {
 func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (bytes int64, limited bool, err error) {
 	if name == l.outer {
 		want := max(dram*int64(max(1, threads)), l.flatOn(threads))
-		bytes, err = bounded(want, memory/3, 4096)
-		return bytes, want > memory/3, err
+		return bounded(want, memory/3, 4096)
 	}
 	inner := int64(0)
 	for _, c := range l.caches {
@@ -232,12 +231,12 @@ func (l levels) arrayBytes(name schema.Level, threads int, dram, memory int64) (
 	return 0, false, fmt.Errorf("no %s: %w", name, ErrUnsupported)
 }
 
-// bounded is a working set in whole pages that takes at most so much memory.
-func bounded(want, most, page int64) (int64, error) {
-	if bytes := min(want, most) &^ (page - 1); bytes > 0 {
-		return bytes, nil
+// bounded is a working set in whole pages that takes at most so much memory, and whether that makes it smaller.
+func bounded(want, most, page int64) (bytes int64, limited bool, err error) {
+	if bytes = min(want, most) &^ (page - 1); bytes > 0 {
+		return bytes, want > most, nil
 	}
-	return 0, fmt.Errorf("%d bytes of memory do not hold the smallest working set: %w", most, ErrUnsupported)
+	return 0, true, fmt.Errorf("%d bytes of memory do not hold the smallest working set: %w", most, ErrUnsupported)
 }
 
 // names lists the levels, innermost first, DRAM last.

@@ -47,7 +47,7 @@ func checkCrossoverOrder(c *checker) {
 }
 
 // checkCrossoverVerdict: the verdict of a point follows from its interval, as that of
-// a pair does, and the speedup lies within.
+// a pair does, and the speedup lies within, and is that of the latencies, where there are any.
 func checkCrossoverVerdict(c *checker) {
 	for device, d := range c.eachDevice() {
 		for j := range d.FusionCrossovers {
@@ -55,6 +55,9 @@ func checkCrossoverVerdict(c *checker) {
 				at := fmt.Sprintf("%s/fusion_crossovers/%d/points/%d", device, j, i)
 				c.verdict(at, d.Untrusted(), p.Warnings, p.Verdict, p.Blocks, p.SpeedupCILow, p.SpeedupCIHigh)
 				c.within(at, p.Speedup, p.SpeedupCILow, p.SpeedupCIHigh)
+				if p.UnfusedLatencyMS > 0 || p.FusedLatencyMS > 0 {
+					c.ratio(at, p.Speedup, p.UnfusedLatencyMS, p.FusedLatencyMS)
+				}
 			}
 		}
 	}

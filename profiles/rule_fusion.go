@@ -104,9 +104,14 @@ func checkFusionSpeedup(c *checker) {
 		if !c.within(path, f.Speedup, f.SpeedupCILow, f.SpeedupCIHigh) {
 			continue
 		}
-		if ratio := f.UnfusedLatencyMS / f.FusedLatencyMS; !near(ratio, f.Speedup) {
-			c.differ(path+"/speedup_factor", f.Speedup, ratio, "speedup_factor = unfused_latency_ms / fused_latency_ms")
-		}
+		c.ratio(path, f.Speedup, f.UnfusedLatencyMS, f.FusedLatencyMS)
+	}
+}
+
+// ratio: a speedup is that of its latencies.
+func (c *checker) ratio(at string, speedup, unfused, fused float64) {
+	if ratio := unfused / fused; !near(ratio, speedup) {
+		c.differ(at+"/speedup_factor", speedup, ratio, "speedup_factor = unfused_latency_ms / fused_latency_ms")
 	}
 }
 

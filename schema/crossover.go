@@ -15,15 +15,17 @@ type Crossover struct {
 
 // CrossoverPoint compares fused with unfused on one shape.
 type CrossoverPoint struct {
-	Shape         string  `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
-	InputShape    []int64 `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
-	UnfusedBytes  int64   `json:"unfused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes that the operations read and write one by one."`
-	Speedup       float64 `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
-	SpeedupCILow  float64 `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
-	SpeedupCIHigh float64 `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
-	Blocks        int     `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of ABBA or BAAB blocks."`
-	Verdict       Verdict `json:"verdict"`
-	Warnings      []Code  `json:"warnings" jsonschema_description:"Codes of the guards that the pair met."`
+	Shape            string  `json:"shape" jsonschema:"minLength=1" jsonschema_description:"Shape in words."`
+	InputShape       []int64 `json:"input_shape" jsonschema:"minItems=1" jsonschema_description:"Shape as numbers, in the order of the words in shape."`
+	UnfusedBytes     int64   `json:"unfused_bytes" jsonschema:"minimum=1" jsonschema_description:"Bytes that the operations read and write one by one."`
+	UnfusedLatencyMS float64 `json:"unfused_latency_ms,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Fastest unfused sample of the block whose ratio is the median, in milliseconds, as in fusion_profiles. Absent in profiles of earlier versions."`
+	FusedLatencyMS   float64 `json:"fused_latency_ms,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Fastest fused sample of the same block, in milliseconds: unfused_latency_ms / fused_latency_ms is speedup_factor."`
+	Speedup          float64 `json:"speedup_factor" jsonschema:"exclusiveMinimum=0" jsonschema_description:"exp of the median over blocks of ln(unfused / fused): a ratio, above 1 the fused kernel is faster."`
+	SpeedupCILow     float64 `json:"speedup_ci_low" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Lower end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
+	SpeedupCIHigh    float64 `json:"speedup_ci_high" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Upper end of the interval of the speedup (a ratio): at 95%, all looks of the stopping rule together, of the median over independent blocks and layouts in memory; at 90% where only five layouts fit."`
+	Blocks           int     `json:"blocks" jsonschema:"minimum=1" jsonschema_description:"Number of ABBA or BAAB blocks."`
+	Verdict          Verdict `json:"verdict"`
+	Warnings         []Code  `json:"warnings" jsonschema_description:"Codes of the guards that the pair met."`
 }
 
 // CrossoverFlip is a change of the verdict between two points. Points between them

@@ -19,7 +19,7 @@ type Device struct {
 	Latency           []Latency      `json:"latency" jsonschema_description:"Load-to-use latency by level."`
 	NUMA              []NUMAPath     `json:"numa,omitempty" jsonschema_description:"Bandwidth and latency from the cores of a NUMA node to the memory of its own and of the others; absent on machines of one node."`
 	Launch            []LaunchCost   `json:"launch,omitempty" jsonschema_description:"What it costs to launch a kernel, for each mode of a GPU; absent for devices that launch nothing."`
-	OperationProfiles []Compute      `json:"operation_profiles" jsonschema_description:"Every other operation."`
+	OperationProfiles []Compute      `json:"operation_profiles" jsonschema_description:"The single operations of networks, matrix products apart. What occurs in patterns only, as the scores and the mask of attention, has no entry: such products are like matmul_batched in compute."`
 	LatencyTables     []LatencyTable `json:"latency_tables,omitempty" jsonschema_description:"Time over size of each operation of which at least three sizes were measured and whose shapes have like FLOP for a byte, with the cost of a call or launch."`
 	FusionProfiles    []Fusion       `json:"fusion_profiles" jsonschema_description:"Fused against unfused: one entry a pattern, shape, dtype, number of threads, state of the caches and launch mode."`
 	FusionCrossovers  []Crossover    `json:"fusion_crossovers,omitempty" jsonschema_description:"Where the verdict of a fusion pattern flips as its shapes grow: one entry a pattern and dtype. Quick runs look for none, default runs in the first pattern of each group, full runs in all."`
