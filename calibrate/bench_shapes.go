@@ -34,13 +34,26 @@ var namedSizes = []struct {
 
 func shapeFlags() []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "shape", DefaultText: "those of a default run", Usage: "`SHAPE`, as 512x1024x1024 or m=512,n=1024,k=1024"},
+		&cli.GenericFlag{Name: "shape", Value: new(once), DefaultText: "those of a default run", Usage: "`SHAPE`, as 512x1024x1024 or m=512,n=1024,k=1024"},
 		&cli.StringFlag{Name: "size", Usage: "named `SIZE`, see calibrate list sizes"},
 	}
 	for _, a := range axes {
 		flags = append(flags, &cli.Int64SliceFlag{Name: a.name, Usage: fmt.Sprintf("`N`s of the dimension %s, each with all of the others (typical: %d)", a.name, a.typical)})
 	}
 	return flags
+}
+
+// once is the value of a flag that is given once: of several, all but the last would be lost.
+type once string
+
+func (o *once) String() string { return string(*o) }
+
+func (o *once) Set(value string) error {
+	if *o != "" {
+		return fmt.Errorf("it is given already, as %q", *o)
+	}
+	*o = once(value)
+	return nil
 }
 
 // benchShapes are those that the flags ask for.
@@ -54,7 +67,7 @@ func benchShapes(c *cli.Context, p bench.Pattern, mode schema.Mode) ([]bench.Sha
 	case len(given) > 1 && !swept, swept && (c.IsSet("shape") || c.IsSet("size")):
 		return nil, usagef("%s exclude each other", strings.Join(given, " and "))
 	case c.IsSet("shape"):
-		s, err := bench.ParseShape(c.String("shape"), p.Dims)
+		s, err := bench.ParseShape(c.Generic("shape").(*once).String(), p.Dims)
 		if err != nil {
 			return nil, usagef("--shape: %v", err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -44,7 +45,7 @@ func positive(c *cli.Context, flags ...string) error {
 // named refuses empty names, as those of variables that are not set: they are none to put the default in place of.
 func named(c *cli.Context, flags ...string) error {
 	for _, flag := range flags {
-		if c.IsSet(flag) && c.String(flag) == "" {
+		if c.IsSet(flag) && strings.TrimSpace(c.String(flag)) == "" {
 			return usagef("--%s: want a name", flag)
 		}
 	}

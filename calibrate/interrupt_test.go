@@ -145,8 +145,17 @@ func TestInterruptedName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	name := func(want, output, resumed string) {
 		t.Helper()
-		if got := interruptedName(output, "machine.json", resumed); got != want {
+		got := interruptedName(output, "machine.json", resumed)
+		if got != want {
 			t.Errorf("%s, resuming %q: %s, want %s", output, resumed, got, want)
+		}
+		if other := interruptedName(output, "machine.json", resumed); resumed == "" && other == got {
+			t.Errorf("two runs at once are both given %s", got)
+		} else if resumed == "" {
+			os.Remove(other)
+		}
+		if got != filepath.Clean(resumed) {
+			os.Remove(got)
 		}
 	}
 	name("p.interrupted.json", "p.json", "")

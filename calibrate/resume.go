@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -84,21 +85,26 @@ func earlier(old *schema.Profile, device int) *bench.Earlier {
 }
 
 // interruptedName is where an interrupted run leaves what it has: never in place of a
-// whole profile, nor beside a device or a pipe, nor in place of what a run left that this one does not resume.
+// whole profile, nor beside a device or a pipe, nor in place of what a run left that this one does not resume. A new
+// name is claimed by an empty file, as several runs may be interrupted at once.
 func interruptedName(output, standard, resumed string) string {
 	if info, err := os.Stat(output); profiles.Stream(output) != nil || err == nil && !info.Mode().IsRegular() {
 		output = standard
 	}
 	name := stem(output) + ".interrupted.json"
-	for n := 2; exists(name) && !sameFile(name, resumed); n++ {
+	for n := 2; !sameFile(name, resumed) && !claim(name); n++ {
 		name = fmt.Sprintf("%s.interrupted-%d.json", stem(output), n)
 	}
 	return name
 }
 
-func exists(file string) bool {
-	_, err := os.Lstat(file)
-	return err == nil
+// claim makes an empty file, unless there is one. What else may fail will fail when the file is written, which says so.
+func claim(file string) bool {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		err = f.Close()
+	}
+	return !errors.Is(err, fs.ErrExist)
 }
 
 func sameFile(a, b string) bool {
@@ -110,6 +116,9 @@ func sameFile(a, b string) bool {
 // keepInterrupted writes what was measured and says how to go on.
 func keepInterrupted(p *schema.Profile, file string) error {
 	if err := profiles.Save(file, p); err != nil {
+		if info, failed := os.Stat(file); failed == nil && info.Size() == 0 {
+			err = errors.Join(err, os.Remove(file))
+		}
 		return exitError{exitInterrupted, rescue(p, err)}
 	}
 	return exitError{exitInterrupted, fmt.Errorf("interrupted, wrote %s; the same command with --resume %[1]s continues", file)}

@@ -175,7 +175,7 @@ func runOptions(c *cli.Context) (bench.Options, error) {
 	if err := positive(c, "peak-gflops", "peak-bandwidth", "threads", "budget"); err != nil {
 		return o, err
 	}
-	if err := named(c, "output", "device", "shapes", "resume"); err != nil {
+	if err := named(c, "output", "device", "shapes", "resume", "hardware"); err != nil {
 		return o, err
 	}
 	if c.String("shapes") == "-" && c.String("resume") == "-" {

@@ -33,6 +33,7 @@ func withShapes(file string, others []bench.Pattern) ([]bench.Pattern, error) {
 		}
 		seen[p.Name] = true
 		var shapes []bench.Shape
+		given := map[string]bool{}
 		for _, text := range g.Shapes {
 			s, err := bench.ParseShape(text.Value, p.Dims)
 			if err != nil {
@@ -41,10 +42,10 @@ func withShapes(file string, others []bench.Pattern) ([]bench.Pattern, error) {
 			if _, err := p.Build(s, bench.Place{Threads: 1}); err != nil {
 				return nil, at(text, err)
 			}
-			if slices.ContainsFunc(shapes, func(o bench.Shape) bool { return slices.Equal(o, s) }) {
+			if given[s.String()] {
 				return nil, at(text, fmt.Errorf("%s: shape %q is given twice", p.Name, text.Value))
 			}
-			shapes = append(shapes, s)
+			given[s.String()], shapes = true, append(shapes, s)
 		}
 		p.Shapes, p.Own = func(schema.Mode) []bench.Shape { return shapes }, true
 		if i := slices.IndexFunc(all, func(o bench.Pattern) bool { return o.Name == p.Name }); i >= 0 {

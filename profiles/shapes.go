@@ -38,10 +38,16 @@ func parseShapes(data []byte) ([]PatternShapes, *Finding) {
 	if doc.root.kind != '{' || len(doc.root.keys) == 0 {
 		return nil, doc.at(doc.root.off, "", ruleSchema, `want an object from patterns to shapes, as {"Linear_Bias": ["512x1024x1024"]}`)
 	}
+	last, read := Text{Line: 1, Column: 1}, 0
+
+	// text is what stands at off, behind what was asked for before: many shapes may be in one line.
 	text := func(value string, off int) Text {
-		t := Text{Value: value}
-		t.Line, t.Column = position(data, off)
-		return t
+		line, column := position(data[read:off], off-read)
+		if line == 1 {
+			column += last.Column - 1
+		}
+		read, last = off, Text{value, last.Line + line - 1, column}
+		return last
 	}
 	all := make([]PatternShapes, len(doc.root.keys))
 	for i, name := range doc.root.keys {
