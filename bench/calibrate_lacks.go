@@ -91,10 +91,10 @@ func (c *Calibrator) recordLacks() {
 			}
 		}
 	}
-	switch sweeps := len(c.sweeps()); {
-	case sweeps == 0 && len(c.Options.Patterns) > 0:
+	switch sweeps, all := len(c.sweeps()), len(c.allSweeps()); {
+	case sweeps == 0 && all > 0:
 		leftOut("fusion_crossovers")
-	case sweeps < len(c.allSweeps()):
+	case sweeps < all:
 		leftOut("fusion_crossovers of patterns behind the first of their group, and in types other than the main one")
 	}
 	if len(c.Options.Operations) > 0 && c.Options.Mode != schema.Full && c.all() != c.one() {
