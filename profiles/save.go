@@ -84,7 +84,7 @@ func writeFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return replace(target, data, perm, info != nil)
+	return replace(target, data, perm, info)
 }
 
 // mayWrite asks for the permission of a file: renaming asks only for that of its folder.
@@ -157,8 +157,8 @@ var temporary sync.Mutex
 // comes before an end of the process that runs nothing that was deferred.
 func Finish() { temporary.Lock() }
 
-// replace puts data in the place of path in one step.
-func replace(path string, data []byte, perm fs.FileMode, exists bool) (err error) {
+// replace puts data in the place of path, and of the file that is there if old is not nil, in one step.
+func replace(path string, data []byte, perm fs.FileMode, old fs.FileInfo) (err error) {
 	dir, base := filepath.Split(path)
 	if dir == "" {
 		dir = "."
@@ -175,8 +175,9 @@ func replace(path string, data []byte, perm fs.FileMode, exists bool) (err error
 			os.Remove(f.Name())
 		}
 	}()
-	if exists {
-		// The mode of the old file holds, whatever the umask is now.
+	if old != nil {
+		// The owner and the mode of the old file hold, whoever writes it and whatever the umask is now.
+		keepOwner(f, old)
 		if err := f.Chmod(perm); err != nil {
 			return err
 		}

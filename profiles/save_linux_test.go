@@ -129,3 +129,28 @@ func TestWritableDescriptor(t *testing.T) {
 	}
 	wantError(t, Writable("/proc/none/p.json"), "/proc/none/p.json", "no such file")
 }
+
+// TestSaveOwner: what root writes in place of a user's file stays the user's.
+func TestSaveOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	path := filepath.Join(t.TempDir(), "p.json")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const user, group = 12345, 54321
+	if err := os.Chown(path, user, group); err != nil {
+		t.Skipf("give a file away: %v", err)
+	}
+	if err := Save(path, goldenProfile(t)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := info.Sys().(*syscall.Stat_t); s.Uid != user || s.Gid != group || info.Mode().Perm() != 0o600 {
+		t.Errorf("owner %d:%d, mode %o", s.Uid, s.Gid, info.Mode().Perm())
+	}
+}
