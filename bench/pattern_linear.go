@@ -76,15 +76,15 @@ func linearShapes(mode schema.Mode, layers []Shape) []Shape {
 	return shapes
 }
 
-// Behind the layers that widen comes a function, behind those that give the width of the network a residual or a
+// Behind the layers that widen comes a function, behind those that end with the width of the network a residual or a
 // norm, or nothing, as behind the three in front of attention.
 var (
-	widening = []Shape{
+	expansions = []Shape{
 		dims(linearDims, 384, 3072, 768),
 		dims(linearDims, 197, 3072, 768),
 		dims(linearDims, 1, 11008, 4096), dims(linearDims, 32, 11008, 4096),
 	}
-	ofTheWidth = []Shape{
+	projections = []Shape{
 		dims(linearDims, 384, 768, 768), dims(linearDims, 384, 768, 3072),
 		dims(linearDims, 197, 768, 768), dims(linearDims, 197, 768, 3072),
 		dims(linearDims, 1, 4096, 4096), dims(linearDims, 32, 4096, 4096),
@@ -121,16 +121,16 @@ func init() {
 		// in real numbers.
 		int8 []func(*Tensor) Op
 	}{
-		{"Linear_Bias", "fully connected layer: X W + b", 1, ofTheWidth, func(s Shape) Chain { return linear(s, bias) }, []func(*Tensor) Op{bias}},
-		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", 1, widening, func(s Shape) Chain { return linear(s, bias, ReLU) }, []func(*Tensor) Op{bias, ReLU}},
-		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", 1, widening, func(s Shape) Chain { return linear(s, bias, GELU) }, nil},
-		{"Linear_Bias_SiLU", "fully connected layer and SiLU", 1, widening, func(s Shape) Chain { return linear(s, bias, SiLU) }, nil},
-		{"Linear_Bias_Residual", "fully connected layer and the sum with a matrix", 1, ofTheWidth, func(s Shape) Chain { return linear(s, bias, residual) }, nil},
-		{"Linear_Bias_GELU_Linear", "two layers with GELU between: GELU(X[m,k] W[k,n] + b) W2[n,k]", 2, widening, func(s Shape) Chain {
+		{"Linear_Bias", "fully connected layer: X W + b", 1, projections, func(s Shape) Chain { return linear(s, bias) }, []func(*Tensor) Op{bias}},
+		{"Linear_Bias_ReLU", "fully connected layer and max(x, 0)", 1, expansions, func(s Shape) Chain { return linear(s, bias, ReLU) }, []func(*Tensor) Op{bias, ReLU}},
+		{"Linear_Bias_GELU", "fully connected layer and GELU (erf)", 1, expansions, func(s Shape) Chain { return linear(s, bias, GELU) }, nil},
+		{"Linear_Bias_SiLU", "fully connected layer and SiLU", 1, expansions, func(s Shape) Chain { return linear(s, bias, SiLU) }, nil},
+		{"Linear_Bias_Residual", "fully connected layer and the sum with a matrix", 1, projections, func(s Shape) Chain { return linear(s, bias, residual) }, nil},
+		{"Linear_Bias_GELU_Linear", "two layers with GELU between: GELU(X[m,k] W[k,n] + b) W2[n,k]", 2, expansions, func(s Shape) Chain {
 			return linear(s, bias, GELU, projection(s))
 		}, nil},
-		{"SwiGLU", "gated layer: SiLU(X W) * (X V)", 2, widening, swiGLU, nil},
-		{"Linear_LayerNorm", "layer norm of X W", 1, ofTheWidth, func(s Shape) Chain { return linear(s, layerNorm) }, nil},
+		{"SwiGLU", "gated layer: SiLU(X W) * (X V)", 2, expansions, swiGLU, nil},
+		{"Linear_LayerNorm", "layer norm of X W", 1, projections, func(s Shape) Chain { return linear(s, layerNorm) }, nil},
 	} {
 		pattern := Pattern{
 			Name: p.name, Group: "linear", Doc: p.doc,

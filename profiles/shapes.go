@@ -39,7 +39,6 @@ func parseShapes(data []byte) ([]PatternShapes, *Finding) {
 		return nil, doc.at(doc.root.off, "", ruleSchema, `want an object from patterns to shapes, as {"Linear_Bias": ["512x1024x1024"]}`)
 	}
 	last, read := Text{Line: 1, Column: 1}, 0
-
 	// text is what stands at off, behind what was asked for before: many shapes may be in one line.
 	text := func(value string, off int) Text {
 		line, column := position(data[read:off], off-read)

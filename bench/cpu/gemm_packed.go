@@ -26,7 +26,11 @@ func (g *gemm[T]) computePacked(id int, bar *barrier, s *gemmScratch[T], a, b *o
 				ap = a.packed[ic*g.k+pc*ps.m:][:ps.m*kc]
 			}
 			for jc := j0; jc < j1; jc += g.nc {
-				t := block[T]{blockB: bs, ic: ic, panels: ps, add: pc > 0 || g.accumulate, b: b, c: c}
+				if b.packed != nil {
+					bp = b.packed[g.packedAt(bs):]
+				}
+				t := &q.block
+				*t = block[T]{blockB: bs, ic: ic, panels: ps, add: pc > 0 || g.accumulate, ap: ap, bp: bp, b: b, c: c}
 				t.first, t.last = part(ps.n, 1, row, g.rows)
 				if a.packed == nil {
 					t.base, _ = ps.rows(t.first)
@@ -37,15 +41,10 @@ func (g *gemm[T]) computePacked(id int, bar *barrier, s *gemmScratch[T], a, b *o
 				if pc+kc == g.k {
 					t.epi = epi
 				}
-				if b.packed != nil {
-					bp = b.packed[g.packedAt(bs):]
-				}
 				next := g.following(ic, bs, j0, j1)
 				if next != bs {
 					t.next, t.spare = next, spare
 				}
-				t.ap, t.bp = ap, bp
-				q.block = t
 				g.multiply(q, id, bar, s)
 				if next != bs {
 					bs, bp, spare = next, spare, bp
@@ -85,7 +84,7 @@ func (g *gemm[T]) packedAt(b blockB) int { return g.packedCols()*b.pc + b.jc*b.k
 type blockQueue[T float] struct {
 	queue
 	block block[T]
-	a, b  operand[T]
+	a, b  operand[T] // to which the block points
 }
 
 // block is what multiply works on: panels [first, last) of a block of A, from row ic of
@@ -111,11 +110,19 @@ type block[T float] struct {
 // multiply multiplies the panels of A in turn by all panels of B.
 func (g *gemm[T]) multiply(q *blockQueue[T], id int, bar *barrier, s *gemmScratch[T]) {
 	q.offer(q.block.last - q.block.first)
-	for left, ok := q.take(1); ok; left, ok = q.take(1) {
+	for g.multiplyNext(q, 1, id, s) {
+	}
+	q.await(bar)
+}
+
+// multiplyNext multiplies the next panel of a worker's block, unless fewer than least are left.
+func (g *gemm[T]) multiplyNext(q *blockQueue[T], least, id int, s *gemmScratch[T]) bool {
+	left, ok := q.take(least)
+	if ok {
 		g.multiplyPanel(&q.block, q.block.last-1-left, id, s)
 		q.finished()
 	}
-	q.await(bar)
+	return ok
 }
 
 // help multiplies panels of other workers until each has taken all of its own. Of the last panel of a block its owner
@@ -126,13 +133,10 @@ func (g *gemm[T]) help(id int, bar *barrier, s *gemmScratch[T]) {
 		for i := 1; i < g.threads(); i++ {
 			q := s.queue[(id+i)%g.threads()]
 			for q.open.Load() {
-				left, ok := q.take(leastTaken)
-				if !ok {
+				if !g.multiplyNext(q, leastTaken, id, s) {
 					busy = true
 					break
 				}
-				g.multiplyPanel(&q.block, q.block.last-1-left, id, s)
-				q.finished()
 			}
 		}
 		if busy && looks >= bar.patience {
