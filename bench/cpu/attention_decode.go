@@ -19,6 +19,7 @@ type decode[T float] struct {
 	cuts            int  // of the keys of a head
 	repeat          int  // steps of a row of the softmax
 	far             bool // K of a worker is not in its L2
+	ahead           int  // elements of K that are fetched ahead
 	steps           int  // of a block, a multiple of repeat
 	vec             vecKernels[T]
 	weigh           skinnyTile[T]
@@ -44,6 +45,7 @@ func newDecode[T float](isa ISA, caches cacheSizes, workers int, s attentionShap
 	// The weights of a block fill a quarter of L1.
 	fit := orElse(caches.L1, typicalCaches.L1) / 4 / (4 * x.m * int(unsafe.Sizeof(T(0))))
 	x.steps = max(fit/x.repeat, 1) * x.repeat
+	x.ahead = dotsAhead[T](s.d, x.far)
 	if k := newGEMMKernels[T](isa); k.takesSkinny(s.d) {
 		x.weigh = k.tileSkinny
 	}
@@ -146,12 +148,12 @@ func (x *decode[T]) scores(buf *decodeScratch[T], q, k []T, n int, s []T, row, s
 	whole := n / 4 * 4
 	if whole > 0 {
 		_, _ = k[whole*x.d-1], s[(x.m-1)*row+(whole/4-1)*step+3]
-		x.vec.dots(x.m, whole, x.d, &q[0], x.d, &k[0], x.d, &s[0], row, step, x.far)
+		x.vec.dots(x.m, whole, x.d, &q[0], x.d, &k[0], x.d, &s[0], row, step, x.ahead, x.far)
 	}
 	if whole < n {
 		s = s[whole/4*step:]
 		_ = s[(x.m-1)*row+3]
-		x.vec.dots(x.m, 4, x.d, &q[0], x.d, &x.last(buf, k[whole*x.d:n*x.d])[0], x.d, &s[0], row, step, x.far)
+		x.vec.dots(x.m, 4, x.d, &q[0], x.d, &x.last(buf, k[whole*x.d:n*x.d])[0], x.d, &s[0], row, step, x.ahead, x.far)
 	}
 }
 

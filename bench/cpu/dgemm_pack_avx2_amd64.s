@@ -71,7 +71,7 @@ check:
 	RET
 
 // func dgemmSkinnyAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, BMI2, CMOV, FMA3, MMX+
 TEXT ·dgemmSkinnyAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -92,6 +92,8 @@ step:
 	CMOVQLT AX, R15
 
 columns:
+	CMPQ       R10, $0x00000008
+	JL         part
 	VMOVUPD    (R11), Y0
 	PREFETCHT1 (R15)
 	VMOVUPD    32(R11), Y1
@@ -129,68 +131,73 @@ rows:
 	ADDQ         $0x00000020, R13
 	DECQ         R14
 	JNZ          rows
-	ADDQ         $0x00000040, R15
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000008, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*4), DX
-	DECQ         R9
-	JNZ          step
-	VZEROUPPER
-	RET
+	JMP          done
 
-// func dgemmGEMVAVX2(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dgemmGEMVAVX2(SB), NOSPLIT, $0-64
-	MOVQ x+24(FP), SI
-	MOVQ b+32(FP), DX
-	MOVQ steps+16(FP), R9
-	MOVQ ldb+40(FP), CX
-	SHLQ $0x03, CX
-	MOVQ ldy+56(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (CX)(CX*2), R8
+part:
+	MOVQ  $-1, AX
+	CMPQ  R10, $0x00000040
+	JGE   full
+	BZHIQ R10, AX, AX
 
-step:
-	MOVQ    n+8(FP), R10
-	MOVQ    y+48(FP), BX
-	MOVQ    DX, R11
-	LEAQ    (DX)(CX*1), R15
-	LEAQ    13312(DX), AX
-	CMPQ    R15, AX
-	CMOVQLT AX, R15
+full:
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y14
+	SHRQ         $0x04, AX
+	VMOVD        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        dgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQQ     dgemmLaneBits<>+0(SB), Y7, Y15
+	SHRQ         $0x04, AX
+	VMASKMOVPD   (R11), Y14, Y0
+	PREFETCHT1   (R15)
+	VMASKMOVPD   32(R11), Y15, Y1
+	VMASKMOVPD   (R11)(CX*1), Y14, Y2
+	PREFETCHT1   (R15)(CX*1)
+	VMASKMOVPD   32(R11)(CX*1), Y15, Y3
+	VMASKMOVPD   (R11)(CX*2), Y14, Y4
+	PREFETCHT1   (R15)(CX*2)
+	VMASKMOVPD   32(R11)(CX*2), Y15, Y5
+	VMASKMOVPD   (R11)(R8*1), Y14, Y6
+	PREFETCHT1   (R15)(R8*1)
+	VMASKMOVPD   32(R11)(R8*1), Y15, Y7
+	MOVQ         m+0(FP), R14
+	MOVQ         BX, R12
+	MOVQ         SI, R13
 
-columns:
-	VMOVUPD    (R11), Y0
-	PREFETCHT1 (R15)
-	VMOVUPD    32(R11), Y1
-	MOVQ       m+0(FP), R14
-	MOVQ       BX, R12
-	MOVQ       SI, R13
-
-rows:
-	VMOVUPD      (R12), Y2
-	VMOVUPD      32(R12), Y3
-	VBROADCASTSD (R13), Y4
-	VFMADD231PD  Y0, Y4, Y2
-	VFMADD231PD  Y1, Y4, Y3
-	VMOVUPD      Y2, (R12)
-	VMOVUPD      Y3, 32(R12)
+partrows:
+	VMASKMOVPD   (R12), Y14, Y8
+	VMASKMOVPD   32(R12), Y15, Y9
+	VBROADCASTSD (R13), Y10
+	VFMADD231PD  Y0, Y10, Y8
+	VFMADD231PD  Y1, Y10, Y9
+	VBROADCASTSD 8(R13), Y11
+	VFMADD231PD  Y2, Y11, Y8
+	VFMADD231PD  Y3, Y11, Y9
+	VBROADCASTSD 16(R13), Y12
+	VFMADD231PD  Y4, Y12, Y8
+	VFMADD231PD  Y5, Y12, Y9
+	VBROADCASTSD 24(R13), Y13
+	VFMADD231PD  Y6, Y13, Y8
+	VFMADD231PD  Y7, Y13, Y9
+	VMASKMOVPD   Y8, Y14, (R12)
+	VMASKMOVPD   Y9, Y15, 32(R12)
 	ADDQ         DI, R12
-	ADDQ         $0x00000008, R13
+	ADDQ         $0x00000020, R13
 	DECQ         R14
-	JNZ          rows
-	ADDQ         $0x00000040, R15
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000008, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*1), DX
-	DECQ         R9
-	JNZ          step
+	JNZ          partrows
+
+done:
+	ADDQ $0x00000040, R15
+	ADDQ $0x00000040, R11
+	ADDQ $0x00000040, BX
+	SUBQ $0x00000008, R10
+	JG   columns
+	MOVQ R13, SI
+	LEAQ (DX)(CX*4), DX
+	DECQ R9
+	JNZ  step
 	VZEROUPPER
 	RET
 

@@ -148,7 +148,7 @@ check:
 	RET
 
 // func dgemmSkinnyAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·dgemmSkinnyAVX512(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -175,13 +175,13 @@ columns:
 	BZHIQ R10, AX, AX
 
 full:
-	KMOVQ      AX, K1
+	KMOVW      AX, K1
 	SHRQ       $0x08, AX
-	KMOVQ      AX, K2
+	KMOVW      AX, K2
 	SHRQ       $0x08, AX
-	KMOVQ      AX, K3
+	KMOVW      AX, K3
 	SHRQ       $0x08, AX
-	KMOVQ      AX, K4
+	KMOVW      AX, K4
 	SHRQ       $0x08, AX
 	VMOVUPD.Z  (R11), K1, Z0
 	PREFETCHT1 (R15)
@@ -259,84 +259,6 @@ rows:
 	JG           columns
 	MOVQ         R13, SI
 	LEAQ         (DX)(CX*4), DX
-	DECQ         R9
-	JNZ          step
-	VZEROUPPER
-	RET
-
-// func dgemmGEMVAVX512(m int, n int, steps int, x *float64, b *float64, ldb int, y *float64, ldy int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
-TEXT ·dgemmGEMVAVX512(SB), NOSPLIT, $0-64
-	MOVQ x+24(FP), SI
-	MOVQ b+32(FP), DX
-	MOVQ steps+16(FP), R9
-	MOVQ ldb+40(FP), CX
-	SHLQ $0x03, CX
-	MOVQ ldy+56(FP), DI
-	SHLQ $0x03, DI
-	LEAQ (CX)(CX*2), R8
-
-step:
-	MOVQ    n+8(FP), R10
-	MOVQ    y+48(FP), BX
-	MOVQ    DX, R11
-	LEAQ    (DX)(CX*1), R15
-	LEAQ    13312(DX), AX
-	CMPQ    R15, AX
-	CMOVQLT AX, R15
-
-columns:
-	MOVQ  $-1, AX
-	CMPQ  R10, $0x00000040
-	JGE   full
-	BZHIQ R10, AX, AX
-
-full:
-	KMOVQ      AX, K1
-	SHRQ       $0x08, AX
-	KMOVQ      AX, K2
-	SHRQ       $0x08, AX
-	KMOVQ      AX, K3
-	SHRQ       $0x08, AX
-	KMOVQ      AX, K4
-	SHRQ       $0x08, AX
-	VMOVUPD.Z  (R11), K1, Z0
-	PREFETCHT1 (R15)
-	VMOVUPD.Z  64(R11), K2, Z1
-	PREFETCHT1 64(R15)
-	VMOVUPD.Z  128(R11), K3, Z2
-	PREFETCHT1 128(R15)
-	VMOVUPD.Z  192(R11), K4, Z3
-	PREFETCHT1 192(R15)
-	MOVQ       m+0(FP), R14
-	MOVQ       BX, R12
-	MOVQ       SI, R13
-
-rows:
-	VMOVUPD.Z    (R12), K1, Z4
-	VMOVUPD.Z    64(R12), K2, Z5
-	VMOVUPD.Z    128(R12), K3, Z6
-	VMOVUPD.Z    192(R12), K4, Z7
-	VBROADCASTSD (R13), Z8
-	VFMADD231PD  Z0, Z8, Z4
-	VFMADD231PD  Z1, Z8, Z5
-	VFMADD231PD  Z2, Z8, Z6
-	VFMADD231PD  Z3, Z8, Z7
-	VMOVUPD      Z4, K1, (R12)
-	VMOVUPD      Z5, K2, 64(R12)
-	VMOVUPD      Z6, K3, 128(R12)
-	VMOVUPD      Z7, K4, 192(R12)
-	ADDQ         DI, R12
-	ADDQ         $0x00000008, R13
-	DECQ         R14
-	JNZ          rows
-	ADDQ         $0x00000100, R15
-	ADDQ         $0x00000100, R11
-	ADDQ         $0x00000100, BX
-	SUBQ         $0x00000020, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*1), DX
 	DECQ         R9
 	JNZ          step
 	VZEROUPPER

@@ -27,12 +27,15 @@ type gemm[T float] struct {
 	oneBlock bool
 	// shares are the workers' parts of C where the matrices are multiplied unpacked; else nil.
 	shares []share
-	depth  int // steps of k that such a product takes at a time
-	// farB says that B is too large for L3 and is read from memory each time it is used.
-	farB bool
-	l1   int // bytes
+	plainB bool // they are not for a packed B
+	depth  int  // steps of k that such a product takes at a time
+	l1     int  // bytes
 	// low is the height of the panels of B that the first row of tiles packs as it computes; 0 where none does.
 	low int
+	// dotDepth is the number of steps of k that dot products take at a time; 0 where C is not made of them.
+	dotDepth int
+	// farA says that rows of A are fetched to L2 for them.
+	farA bool
 	// streams says that for m = 1 B is read as several streams, for the hardware to prefetch.
 	streams bool
 	// accumulate adds to what is in C instead of overwriting it.
@@ -46,8 +49,8 @@ func newGEMM[T float](isa ISA, caches cacheSizes, threads, m, n, k int) (*gemm[T
 	kernels := newGEMMKernels[T](isa)
 	g := planGEMM(kernels, newBlocking(kernels, caches), threads, m, n, k)
 	g.l1 = orElse(caches.L1, typicalCaches.L1)
-	g.farB = n*k*int(unsafe.Sizeof(T(0))) > orElse(caches.L3, typicalCaches.L3)*3/2
 	g.planLow()
+	g.planDots(orElse(caches.L3, typicalCaches.L3))
 	return g, nil
 }
 
@@ -93,6 +96,10 @@ func (g *gemm[T]) lengths() (a, b, c int) {
 	if g.low > 0 {
 		ab, block := g.lowLengths()
 		b, c = max(b, ab), max(c, block)
+	}
+	if g.dotDepth > 0 {
+		columns, products := g.dotLengths()
+		b, c = max(b, columns), max(c, products)
 	}
 	return lines[T](a), lines[T](b), lines[T](c)
 }
@@ -140,6 +147,8 @@ func (g *gemm[T]) serial(s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi 
 
 func (g *gemm[T]) compute(id int, bar *barrier, s *gemmScratch[T], a, b *operand[T], c *matrix[T], epi epilogue[T]) {
 	switch {
+	case g.dotDepth > 0 && a.packed == nil && !a.trans:
+		g.computeDots(id, s, a.matrix, b, *c, epi)
 	case g.small(a, b):
 		g.computeSmall(id, a, b, c, epi)
 	case g.low > 0 && a.packed == nil && b.packed == nil && !b.trans:

@@ -21,12 +21,12 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 				},
 				tileSkinny:      sgemmSkinnyAVX512,
 				skinnyGrain:     1,
-				tileGEMV:        sgemmGEMVAVX512,
 				tileGEMVFar:     sgemmGEMVFarAVX512,
 				farRows:         8,
 				tileGEMVStreams: sgemmGEMVStreamsAVX512,
 				tileGEMVPanels:  sgemmGEMVPanelsAVX512,
 				tilePlain:       sgemmPlain14x32AVX512,
+				dots:            vecDotsF32AVX512,
 				transpose:       inOrder(4, 16, sgemmTransposeAVX512),
 				transposeRows:   4,
 				copyRows:        sgemmCopyRowsAVX512,
@@ -42,13 +42,13 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 					tilePack: sgemmPackUkr6x16AVX2,
 				},
 				tileSkinny:      sgemmSkinnyAVX2,
-				skinnyGrain:     16,
-				tileGEMV:        sgemmGEMVAVX2,
+				skinnyGrain:     1,
 				tileGEMVFar:     sgemmGEMVFarAVX2,
 				farRows:         8,
 				tileGEMVStreams: sgemmGEMVStreamsAVX2,
 				tileGEMVPanels:  sgemmGEMVPanelsAVX2,
 				tilePlain:       sgemmPlain6x16AVX2,
+				dots:            vecDotsF32AVX2,
 				transpose:       inLanes(4, sgemmTransposeAVX2),
 				transposeRows:   4,
 				copyRows:        sgemmCopyRowsAVX2,
@@ -70,12 +70,12 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 				},
 				tileSkinny:      dgemmSkinnyAVX512,
 				skinnyGrain:     1,
-				tileGEMV:        dgemmGEMVAVX512,
 				tileGEMVFar:     dgemmGEMVFarAVX512,
 				farRows:         8,
 				tileGEMVStreams: dgemmGEMVStreamsAVX512,
 				tileGEMVPanels:  dgemmGEMVPanelsAVX512,
 				tilePlain:       dgemmPlain14x16AVX512,
+				dots:            vecDotsF64AVX512,
 				transpose:       inOrder(2, 8, dgemmTransposeAVX512),
 				transposeRows:   2,
 				copyRows:        dgemmCopyRowsAVX512,
@@ -91,13 +91,13 @@ func newGEMMKernels[T float](isa ISA) gemmKernels[T] {
 					tilePack: dgemmPackUkr6x8AVX2,
 				},
 				tileSkinny:      dgemmSkinnyAVX2,
-				skinnyGrain:     8,
-				tileGEMV:        dgemmGEMVAVX2,
+				skinnyGrain:     1,
 				tileGEMVFar:     dgemmGEMVFarAVX2,
 				farRows:         8,
 				tileGEMVStreams: dgemmGEMVStreamsAVX2,
 				tileGEMVPanels:  dgemmGEMVPanelsAVX2,
 				tilePlain:       dgemmPlain6x8AVX2,
+				dots:            vecDotsF64AVX2,
 				transpose:       inLanes(2, dgemmTransposeAVX2),
 				transposeRows:   2,
 				copyRows:        dgemmCopyRowsAVX2,
@@ -175,20 +175,6 @@ func sgemmSkinnyAVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy in
 
 //go:noescape
 func dgemmSkinnyAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
-
-// The functions below do what tileGEMV does.
-
-//go:noescape
-func sgemmGEMVAVX512(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
-
-//go:noescape
-func sgemmGEMVAVX2(m, n, steps int, x, b *float32, ldb int, y *float32, ldy int)
-
-//go:noescape
-func dgemmGEMVAVX512(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
-
-//go:noescape
-func dgemmGEMVAVX2(m, n, steps int, x, b *float64, ldb int, y *float64, ldy int)
 
 // The functions below do what tileGEMVFar does.
 

@@ -40,27 +40,45 @@ func (k *gemmKernels[T]) tall() int { return min(16, 2*k.mr) }
 // from then on saves.
 const fewPanels = 4
 
-// planSmall plans a product of unpacked matrices where packing is not worth its time: where all of
-// them fit into L2, or B into half of it; or where A is in L3 or meets few panels of B. Then as many
+// fewSteps is the number of steps of k up to which packing takes longer than fetching lines from wherever they are.
+const fewSteps = 8
+
+// oddRows is what the rows of B are a multiple of where few of the vectors cross lines. Else their lines are spread over the
+// sets, and tilePlain is the faster by what it saves on passing over them twice: a Zen 4 runs 40x3001x1000 of fp32 at 89
+// GFLOPS so, at 74 from packed panels, and at 56 where they are packed on the way.
+const oddRows = 32
+
+// planSmall plans a product of unpacked matrices where packing is not worth its time: where A has few rows, or all
+// matrices fit into L2, or B into half of it; or where A is in L3 or meets few panels of B. Then as many
 // rows of B as fit into that half are multiplied by all of A before the next ones. Unless all
 // matrices fit or B is one panel, rows of B have to be near each other, as the lines of a panel
 // would else compete for few sets. Where they do not begin with a cache line, vectors cross lines
-// and cost two loads, so that packing B pays sooner: on Skylake-SP from a quarter of L2 on.
+// and cost two loads, so that packing B pays sooner: on Skylake-SP from a quarter of L2 on, on Zen 4 from an eighth.
 func (g *gemm[T]) planSmall(halfL2, halfL3 int) {
 	size := int(unsafe.Sizeof(T(0)))
-	most, mostB := halfL2/2, halfL2/2
+	most, mostB := halfL2/2, halfL2/4
 	if g.n*size%64 == 0 {
 		most, mostB = 2*halfL2, halfL2
 	}
-	fits := (g.m*g.k+g.k*g.n+g.m*g.n)*size <= most
+	bytesB := g.k * g.n * size
+	fits := (g.m*g.k+g.m*g.n)*size+bytesB <= most
 	near := g.n*size < setStride/2
-	stays := g.k*g.n*size <= mostB && near || g.n <= g.nr && g.k*g.n*size <= halfL2
+	stays := bytesB <= mostB && near || g.n <= g.nr && bytesB <= halfL2
 	passes := near && g.m > skinnyRows && (g.n <= fewPanels*g.nr || g.m*g.k*size <= halfL3)
-	if g.depth = g.k; passes && !fits && !stays {
-		g.depth, stays = even(g.k, max(mostB/(g.n*size), 1), 16), true
+	either := fits || stays || passes || g.k <= fewSteps // for a plain B or a packed one
+	small := either
+	switch odd := g.n*size%oddRows != 0; {
+	case g.m <= skinnyRows && (g.masked || odd || g.m < lowRows):
+		small = bytesB <= halfL3 && g.plainRows(size) || !g.takesSkinny(g.n)
+	case g.m <= mostLowRows && odd:
+		small = either || g.n*size < 4*setStride && bytesB <= 2*halfL3
 	}
-	if g.tilePlain == nil || !g.masked && g.n%g.vl != 0 || !fits && !stays {
+	if g.tilePlain == nil || !small {
 		return
+	}
+	g.plainB = !either
+	if g.depth = g.k; !fits && !stays {
+		g.depth = even(g.k, max(mostB/(g.n*size), 1), 16)
 	}
 	rows := g.mr
 	if g.n <= g.vl {
@@ -72,10 +90,27 @@ func (g *gemm[T]) planSmall(halfL2, halfL3 int) {
 	g.shares = newShares(g.grid, g.m, g.n, rows, g.nr)
 }
 
+// plainRows says whether few rows are multiplied by a B in L3 or nearer at least as fast as with tileSkinny, which loads and
+// stores its sums every four steps of k: a Zen 4 runs 4x64x4640 of fp32 at 106 GFLOPS so, and at 39 with tileSkinny. Against
+// it is that each line of a panel comes from another row of B, which is the slower the further they are apart, and the less
+// there is to do with a line.
+func (g *gemm[T]) plainRows(size int) bool {
+	stride := g.n * size
+	switch {
+	case g.m == 1:
+		return stride <= setStride/4
+	case g.m < 4:
+		return stride < setStride/2
+	case g.masked && stride%64 != 0: // the lines of a panel are spread over the sets
+		return stride < 2*setStride
+	}
+	return stride < setStride || g.k <= 4*fewSteps && (g.masked || stride%setStride != 0)
+}
+
 // small says whether the product is computed on the matrices as they are.
 func (g *gemm[T]) small(a, b *operand[T]) bool {
 	whole := g.n <= g.nr || g.k <= g.kc // panels of B are, if it is packed
-	return g.shares != nil && a.packed == nil && !a.trans && !b.trans && (b.packed == nil || whole)
+	return g.shares != nil && a.packed == nil && !a.trans && !b.trans && (b.packed == nil || whole && !g.plainB)
 }
 
 // computeSmall computes a worker's part of C. Packed panels of B are matrices, too.

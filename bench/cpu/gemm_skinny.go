@@ -2,9 +2,8 @@ package cpu
 
 import "unsafe"
 
-// skinnyRows is the largest m for which B is not packed: up to here reading B takes
-// longer than multiplying, or as long. Seen on Skylake-SP; with more rows the tiles
-// win, and where B is packed on the way from lowRows on.
+// skinnyRows is the largest m for which B, if it comes plain, is never packed beforehand: a tile reads it where it
+// lies, or where its rows are too far apart or come from memory, tileSkinny in the order of memory.
 const skinnyRows = 32
 
 // skinnySteps is the number of steps of one assembly call, about a millisecond where B comes from
@@ -41,23 +40,14 @@ func skinnyPitch[T float](n int) int {
 	return (ceilDiv(n, line) | 1) * line
 }
 
-// gemvRows is the largest m for which tileGEMV reads B one row a step, and gemvBytes the shortest
-// row: prefetching the next one is then early enough. Where B comes from memory, or the row of C and
-// the next two rows of B do not fit into L1 together, several rows a step are faster: tileGEMVFar.
-const gemvRows, gemvBytes = 2, 8 << 10
-
 // skinnyKernel picks one for cols columns of B, and says how many of its rows are a step.
 func (g *gemm[T]) skinnyKernel(cols int) (tile skinnyTile[T], depth int) {
-	size := int(unsafe.Sizeof(T(0)))
-	bytes := min(cols, g.skinnyCols()) * size
-	lines := g.tileGEMVFar != nil && g.m == 1 && cols*size%64 == 0
+	lines := g.tileGEMVFar != nil && g.m == 1 && cols*int(unsafe.Sizeof(T(0)))%64 == 0
 	switch {
 	case lines && g.streams:
 		return g.tileGEMVStreams, g.farRows
-	case lines && (g.farB || 3*bytes > g.l1):
+	case lines:
 		return g.tileGEMVFar, g.farRows
-	case g.tileGEMV != nil && g.m <= gemvRows && bytes >= gemvBytes:
-		return g.tileGEMV, 1
 	}
 	return g.tileSkinny, skinnyDepth
 }

@@ -14,7 +14,7 @@ type gemmCase struct {
 	transA, transB   bool
 	packA, packB     bool
 	accumulate, relu bool
-	farB, streams    bool
+	streams          bool
 	threads          int
 	block            blocking // in units of mr, 1 and nr; zero: from the caches
 	front            bool     // guard page before the buffers instead of behind
@@ -75,6 +75,12 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: 40, n: 3 * kernels.nr, k: 64, packB: true, threads: 2},
 		gemmCase{m: 3, n: 300, k: 700, threads: 2, transB: true},
 		gemmCase{m: 300, n: 3, k: 700, threads: 2, transA: true},
+		// Dot products: several calls, several passes over A; columns of all layouts.
+		gemmCase{m: 2*dotRows + 7, n: 1, k: 9000, threads: 1, relu: true},
+		gemmCase{m: dotRows + 6, n: 2, k: 5001, threads: 2, accumulate: true, relu: true},
+		gemmCase{m: dotRows + 5, n: 2, k: 300, threads: 3, packB: true, front: true},
+		gemmCase{m: 61, n: 2, k: 4200, threads: 2, transB: true, front: true},
+		gemmCase{m: 9, n: 1, k: 77, threads: 4, packB: true, relu: true},
 		gemmCase{m: skinnyRows, n: 300, k: 37, threads: 2, accumulate: true},
 		gemmCase{m: skinnyRows - 1, n: 624, k: 37, threads: 1, accumulate: true, relu: true}, // several blocks
 		gemmCase{m: skinnyRows + 1, n: 300, k: 37, threads: 2, relu: true},
@@ -85,13 +91,13 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		gemmCase{m: mostLowRows, n: kernels.nr - 3, k: 257, threads: 3, relu: true},
 		gemmCase{m: 2, n: 40, k: 4*skinnySteps + 7, threads: 1, transA: true, relu: true},
 		gemmCase{m: 1, n: 5000, k: 37, threads: 2, relu: true},
-		gemmCase{m: 1, n: 5000, k: 37, threads: 2, farB: true},
-		gemmCase{m: 1, n: 75, k: 37, threads: 1, farB: true, accumulate: true},
+		gemmCase{m: 1, n: 5000, k: 37, threads: 2},
+		gemmCase{m: 1, n: 75, k: 37, threads: 1, accumulate: true},
 		// What the hardware fetches: groups of panels, single ones and several blocks; rows.
 		gemmCase{m: 1, n: 11 * kernels.nr, k: 205, block: small, packB: true, threads: 2, streams: true, relu: true},
 		gemmCase{m: 1, n: (panelsCall + 2) * kernels.nr, k: 37, packB: true, threads: 1, streams: true, accumulate: true},
 		gemmCase{m: 1, n: 48 * kernels.nr, k: 37, threads: 2, streams: true, relu: true},
-		gemmCase{m: gemvRows, n: 4160, k: skinnySteps + 5, threads: 1, accumulate: true},
+		gemmCase{m: 2, n: 4160, k: skinnySteps + 5, threads: 1, accumulate: true},
 	)
 	r := rand.New(rand.NewPCG(1, 2))
 	teams := map[int]*team{}
@@ -99,20 +105,25 @@ func testGEMM[T float](t *testing.T, isa ISA) {
 		if teams[c.threads] == nil {
 			teams[c.threads] = newTestTeam(t, c.threads)
 		}
-		onTheWay := kernels
+		noDots := kernels
+		noDots.dots = nil
+		onTheWay := noDots
 		onTheWay.tilePlain = nil
 		packing := onTheWay
 		packing.tilePack = nil
 		ways := []gemmKernels[T]{packing}
-		if kernels.tilePack != nil && !kernels.masked && c.m >= lowRows && c.m <= mostLowRows {
+		if kernels.tilePack != nil && c.m >= lowRows && c.m <= mostLowRows {
 			ways = append(ways, onTheWay)
 		}
 		if kernels.tilePlain != nil {
+			ways = append(ways, noDots)
+		}
+		if kernels.dots != nil && c.n <= kernels.vl/2 {
 			ways = append(ways, kernels)
 		}
 		for _, k := range ways {
 			if err := checkGEMM[T](t, r, k, isa, teams[c.threads], c); err != nil {
-				t.Fatalf("%+v, packing beforehand %t, on the way %t: %v", c, k.tilePack == nil, k.tilePlain == nil, err)
+				t.Fatalf("%+v, packing beforehand %t, on the way %t, dot products %t: %v", c, k.tilePack == nil, k.tilePlain == nil, k.dots != nil, err)
 			}
 		}
 	}
@@ -142,9 +153,10 @@ func checkGEMM[T float](t *testing.T, r *rand.Rand, kernels gemmKernels[T], isa 
 		c.block = newBlocking(kernels, cacheSizes{})
 	}
 	g := planGEMM(kernels, c.block, c.threads, c.m, c.n, c.k)
-	g.accumulate, g.farB, g.l1 = c.accumulate, c.farB, typicalCaches.L1
+	g.accumulate, g.l1 = c.accumulate, typicalCaches.L1
 	g.streams = c.streams && g.mayStream()
 	g.planLow()
+	g.planDots(typicalCaches.L3)
 	a := randomMatrix[T](t, r, c.m, c.k, c.transA, c.front)
 	b := randomMatrix[T](t, r, c.k, c.n, c.transB, c.front)
 	out := randomMatrix[T](t, r, c.m, c.n, false, c.front)

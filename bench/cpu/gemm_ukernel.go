@@ -8,7 +8,7 @@ type gemmKernels[T float] struct {
 	nr int // columns of the widest tile
 	vl int // elements of a vector: packed panels of B are a multiple of it wide
 	// masked says that a part of a vector is as cheap as a whole one: the number of columns may be
-	// any for all tiles. Else it is a multiple of vl.
+	// any for all tiles. Else it is a multiple of vl, but for tilePlain, and for tileSkinny if its grain is 1.
 	masked bool
 	// tile is the micro-kernel, after BLIS, for a row of tiles: it keeps a part of
 	// C[rows x cols], nr columns at most, in registers while it runs along k. C = A*B,
@@ -24,9 +24,6 @@ type gemmKernels[T float] struct {
 	// tileSkinny takes 4 rows of b a step; n is a multiple of skinnyGrain. It may be nil.
 	tileSkinny  skinnyTile[T]
 	skinnyGrain int
-
-	// tileGEMV takes one row of b a step. It may be nil.
-	tileGEMV skinnyTile[T]
 
 	// tileGEMVFar is for m = 1 and rows of whole cache lines. It takes farRows rows of b a step, with
 	// software prefetch. If it is set, so are the two that follow.
@@ -44,6 +41,9 @@ type gemmKernels[T float] struct {
 	// If cols is at most vl, there may be up to
 	// tall rows. It may be nil.
 	tilePlain func(rows, cols, k int, a *T, lda int, b *T, ldb int, c *T, ldc int, add bool)
+
+	// dots is that of vecKernels. It may be nil.
+	dots func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step, ahead int, far bool)
 
 	// transpose writes dst[p*ldd+i] = src[i*lds+p] for i < rows and p < k: at least
 	// transposeRows rows, and k a multiple of vl.

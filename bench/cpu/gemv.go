@@ -34,10 +34,10 @@ func (g *gemm[T]) computePanels(id int, a, b, c []T, epi epilogue[T]) {
 	}
 }
 
-// tryStreams chooses between the ways for a tensor of weights that comes from beyond L2.
+// tryStreams chooses between the ways for a tensor of weights.
 func (l *linear[T]) tryStreams(ws *workspace, tensor *bench.Tensor) error {
 	g := l.gemm
-	if !g.mayStream() || !ws.beyondL2(g.k*g.n*int(unsafe.Sizeof(T(0)))) {
+	if !g.mayStream() {
 		return nil
 	}
 	room, err := scratch[T](ws, g.k+g.n)

@@ -31,6 +31,9 @@ func newLinear[T float](ws *workspace, rows, n, k int) (*linear[T], error) {
 // name of the micro-kernel.
 func (l *linear[T]) name(ws *workspace) string {
 	name := fmt.Sprintf("gemm_%dx%d_%s", l.gemm.mr, l.gemm.nr, ws.isa)
+	if l.gemm.dotDepth > 0 {
+		name = fmt.Sprintf("gemm_dots_%s", ws.isa)
+	}
 	if l.gemm.streams {
 		name += "_streams"
 	}

@@ -89,7 +89,7 @@ check:
 	RET
 
 // func sgemmSkinnyAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, BMI2, CMOV, FMA3, MMX+
 TEXT ·sgemmSkinnyAVX2(SB), NOSPLIT, $0-64
 	MOVQ x+24(FP), SI
 	MOVQ b+32(FP), DX
@@ -110,6 +110,8 @@ step:
 	CMOVQLT AX, R15
 
 columns:
+	CMPQ       R10, $0x00000010
+	JL         part
 	VMOVUPS    (R11), Y0
 	PREFETCHT1 (R15)
 	VMOVUPS    32(R11), Y1
@@ -147,68 +149,73 @@ rows:
 	ADDQ         $0x00000010, R13
 	DECQ         R14
 	JNZ          rows
-	ADDQ         $0x00000040, R15
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000010, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*4), DX
-	DECQ         R9
-	JNZ          step
-	VZEROUPPER
-	RET
+	JMP          done
 
-// func sgemmGEMVAVX2(m int, n int, steps int, x *float32, b *float32, ldb int, y *float32, ldy int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sgemmGEMVAVX2(SB), NOSPLIT, $0-64
-	MOVQ x+24(FP), SI
-	MOVQ b+32(FP), DX
-	MOVQ steps+16(FP), R9
-	MOVQ ldb+40(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ldy+56(FP), DI
-	SHLQ $0x02, DI
-	LEAQ (CX)(CX*2), R8
+part:
+	MOVQ  $-1, AX
+	CMPQ  R10, $0x00000040
+	JGE   full
+	BZHIQ R10, AX, AX
 
-step:
-	MOVQ    n+8(FP), R10
-	MOVQ    y+48(FP), BX
-	MOVQ    DX, R11
-	LEAQ    (DX)(CX*1), R15
-	LEAQ    13312(DX), AX
-	CMPQ    R15, AX
-	CMOVQLT AX, R15
+full:
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y14
+	SHRQ         $0x08, AX
+	VMOVD        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        sgemmLaneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     sgemmLaneBits<>+0(SB), Y7, Y15
+	SHRQ         $0x08, AX
+	VMASKMOVPS   (R11), Y14, Y0
+	PREFETCHT1   (R15)
+	VMASKMOVPS   32(R11), Y15, Y1
+	VMASKMOVPS   (R11)(CX*1), Y14, Y2
+	PREFETCHT1   (R15)(CX*1)
+	VMASKMOVPS   32(R11)(CX*1), Y15, Y3
+	VMASKMOVPS   (R11)(CX*2), Y14, Y4
+	PREFETCHT1   (R15)(CX*2)
+	VMASKMOVPS   32(R11)(CX*2), Y15, Y5
+	VMASKMOVPS   (R11)(R8*1), Y14, Y6
+	PREFETCHT1   (R15)(R8*1)
+	VMASKMOVPS   32(R11)(R8*1), Y15, Y7
+	MOVQ         m+0(FP), R14
+	MOVQ         BX, R12
+	MOVQ         SI, R13
 
-columns:
-	VMOVUPS    (R11), Y0
-	PREFETCHT1 (R15)
-	VMOVUPS    32(R11), Y1
-	MOVQ       m+0(FP), R14
-	MOVQ       BX, R12
-	MOVQ       SI, R13
-
-rows:
-	VMOVUPS      (R12), Y2
-	VMOVUPS      32(R12), Y3
-	VBROADCASTSS (R13), Y4
-	VFMADD231PS  Y0, Y4, Y2
-	VFMADD231PS  Y1, Y4, Y3
-	VMOVUPS      Y2, (R12)
-	VMOVUPS      Y3, 32(R12)
+partrows:
+	VMASKMOVPS   (R12), Y14, Y8
+	VMASKMOVPS   32(R12), Y15, Y9
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y0, Y10, Y8
+	VFMADD231PS  Y1, Y10, Y9
+	VBROADCASTSS 4(R13), Y11
+	VFMADD231PS  Y2, Y11, Y8
+	VFMADD231PS  Y3, Y11, Y9
+	VBROADCASTSS 8(R13), Y12
+	VFMADD231PS  Y4, Y12, Y8
+	VFMADD231PS  Y5, Y12, Y9
+	VBROADCASTSS 12(R13), Y13
+	VFMADD231PS  Y6, Y13, Y8
+	VFMADD231PS  Y7, Y13, Y9
+	VMASKMOVPS   Y8, Y14, (R12)
+	VMASKMOVPS   Y9, Y15, 32(R12)
 	ADDQ         DI, R12
-	ADDQ         $0x00000004, R13
+	ADDQ         $0x00000010, R13
 	DECQ         R14
-	JNZ          rows
-	ADDQ         $0x00000040, R15
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000010, R10
-	JG           columns
-	MOVQ         R13, SI
-	LEAQ         (DX)(CX*1), DX
-	DECQ         R9
-	JNZ          step
+	JNZ          partrows
+
+done:
+	ADDQ $0x00000040, R15
+	ADDQ $0x00000040, R11
+	ADDQ $0x00000040, BX
+	SUBQ $0x00000010, R10
+	JG   columns
+	MOVQ R13, SI
+	LEAQ (DX)(CX*4), DX
+	DECQ R9
+	JNZ  step
 	VZEROUPPER
 	RET
 

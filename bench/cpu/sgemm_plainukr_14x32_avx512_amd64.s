@@ -52,12 +52,12 @@ TEXT ·sgemmPlain14x32AVX512(SB), NOSPLIT, $0-73
 tile1:
 	CMPQ  R11, $0x00000020
 	JGE   whole1
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half1
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole1:
 	MOVQ      BX, DX
@@ -146,8 +146,9 @@ store1x2:
 	JMP     done
 
 half1:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -214,12 +215,12 @@ row2:
 tile2:
 	CMPQ  R11, $0x00000020
 	JGE   whole2
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half2
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole2:
 	MOVQ      BX, DX
@@ -331,8 +332,9 @@ store2x2:
 	JMP     done
 
 half2:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -409,12 +411,12 @@ row3:
 tile3:
 	CMPQ  R11, $0x00000020
 	JGE   whole3
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half3
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole3:
 	MOVQ      BX, DX
@@ -549,8 +551,9 @@ store3x2:
 	JMP     done
 
 half3:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -637,12 +640,12 @@ row4:
 tile4:
 	CMPQ  R11, $0x00000020
 	JGE   whole4
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half4
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole4:
 	MOVQ      BX, DX
@@ -800,8 +803,9 @@ store4x2:
 	JMP     done
 
 half4:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -898,12 +902,12 @@ row5:
 tile5:
 	CMPQ  R11, $0x00000020
 	JGE   whole5
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half5
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole5:
 	MOVQ      BX, DX
@@ -1087,8 +1091,9 @@ store5x2:
 	JMP     done
 
 half5:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -1198,12 +1203,12 @@ row6:
 tile6:
 	CMPQ  R11, $0x00000020
 	JGE   whole6
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half6
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole6:
 	MOVQ      BX, DX
@@ -1410,8 +1415,9 @@ store6x2:
 	JMP     done
 
 half6:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -1531,12 +1537,12 @@ row7:
 tile7:
 	CMPQ  R11, $0x00000020
 	JGE   whole7
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half7
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole7:
 	MOVQ      BX, DX
@@ -1766,8 +1772,9 @@ store7x2:
 	JMP     done
 
 half7:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -1897,12 +1904,12 @@ row8:
 tile8:
 	CMPQ  R11, $0x00000020
 	JGE   whole8
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half8
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole8:
 	MOVQ      BX, DX
@@ -2155,8 +2162,9 @@ store8x2:
 	JMP     done
 
 half8:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -2296,12 +2304,12 @@ row9:
 tile9:
 	CMPQ  R11, $0x00000020
 	JGE   whole9
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half9
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole9:
 	MOVQ      BX, DX
@@ -2580,8 +2588,9 @@ store9x2:
 	JMP     done
 
 half9:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -2734,12 +2743,12 @@ row10:
 tile10:
 	CMPQ  R11, $0x00000020
 	JGE   whole10
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half10
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole10:
 	MOVQ      BX, DX
@@ -3041,8 +3050,9 @@ store10x2:
 	JMP     done
 
 half10:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -3205,12 +3215,12 @@ row11:
 tile11:
 	CMPQ  R11, $0x00000020
 	JGE   whole11
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half11
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole11:
 	MOVQ      BX, DX
@@ -3535,8 +3545,9 @@ store11x2:
 	JMP     done
 
 half11:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -3709,12 +3720,12 @@ row12:
 tile12:
 	CMPQ  R11, $0x00000020
 	JGE   whole12
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half12
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole12:
 	MOVQ      BX, DX
@@ -4062,8 +4073,9 @@ store12x2:
 	JMP     done
 
 half12:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -4246,12 +4258,12 @@ row13:
 tile13:
 	CMPQ  R11, $0x00000020
 	JGE   whole13
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half13
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole13:
 	MOVQ      BX, DX
@@ -4625,8 +4637,9 @@ store13x2:
 	JMP     done
 
 half13:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -4822,12 +4835,12 @@ row14:
 tile14:
 	CMPQ  R11, $0x00000020
 	JGE   whole14
-	MOVQ  $-1, R14
 	CMPQ  R11, $0x00000010
 	JLE   half14
 	LEAQ  -16(R11), R12
-	BZHIQ R12, R14, R14
-	KMOVQ R14, K2
+	MOVL  $-1, AX
+	BZHIL R12, AX, AX
+	KMOVW AX, K2
 
 whole14:
 	MOVQ      BX, DX
@@ -5224,8 +5237,9 @@ store14x2:
 	JMP     done
 
 half14:
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -5425,9 +5439,9 @@ store14x1:
 	JMP     done
 
 row15:
-	MOVQ      $-1, R14
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX
@@ -5637,9 +5651,9 @@ store15x1:
 	JMP     done
 
 row16:
-	MOVQ      $-1, R14
-	BZHIQ     R11, R14, R14
-	KMOVQ     R14, K1
+	MOVL      $-1, AX
+	BZHIL     R11, AX, AX
+	KMOVW     AX, K1
 	MOVQ      BX, DX
 	SUBQ      c+56(FP), DX
 	ADDQ      b+40(FP), DX

@@ -226,7 +226,7 @@ func testDots[T float](t *testing.T, isa ISA) {
 		for _, to := range [][2]int{{n + 1, 4}, {4, 4 * m}} {
 			row, step := to[0], to[1]
 			s := guardedOne[T](t, (m-1)*row+(n/4-1)*step+4, false)
-			kernels.dots(m, n, d, &q[0], ldq, &k[0], ldk, &s[0], row, step, n%8 == 0)
+			kernels.dots(m, n, d, &q[0], ldq, &k[0], ldk, &s[0], row, step, 8*ldk, n%8 == 0)
 			for i := range m {
 				for j := range n {
 					want, magnitude := 0.0, 0.0

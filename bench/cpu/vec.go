@@ -129,8 +129,9 @@ type vecKernels[T float] struct {
 	// be positive beyond rounding; denormal results may be 0.
 	colExpSum func(dst, src, shift, sum *T, ld, m, n int, scale T)
 	// dots writes s[i*row+j/4*step+j%4] = q_i . k_j for m queries q_i = q[i*ldq:] and n
-	// keys k_j = k[j*ldk:] of d elements; n is a multiple of 4. Keys that are far are not in L2.
-	dots func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int, far bool)
+	// keys k_j = k[j*ldk:] of d elements; n is a multiple of 4. What lies `ahead` elements behind keys is fetched, to L2 if
+	// it is far.
+	dots func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step, ahead int, far bool)
 	// copyColumns writes dst[i*n+j] = src[i*lds+j] for i < m and j < n, where n elements
 	// are two vectors at most.
 	copyColumns func(dst, src *T, lds, m, n int)

@@ -15408,9 +15408,9 @@ Hstored:
 	VZEROUPPER
 	RET
 
-// func vecDotsF32AVX2(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int, far bool)
+// func vecDotsF32AVX2(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int, ahead int, far bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·vecDotsF32AVX2(SB), NOSPLIT, $0-81
+TEXT ·vecDotsF32AVX2(SB), NOSPLIT, $0-89
 	MOVQ ldq+32(FP), AX
 	MOVQ k+40(FP), CX
 	MOVQ ldk+48(FP), DX
@@ -15425,9 +15425,9 @@ keys:
 	MOVQ BX, R8
 	MOVQ m+0(FP), R9
 
-several:
+two:
 	CMPQ   R9, $+2
-	JLT    severaldone
+	JLT    twodone
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -15440,18 +15440,18 @@ several:
 	MOVQ   DI, R11
 	MOVQ   d+16(FP), R12
 	SUBQ   $+8, R12
-	JLT    severalrest
+	JLT    tworest
 
-severalvector:
+twovector:
 	LEAQ       (R10)(DX*1), R13
 	VMOVUPS    (R10), Y8
 	VMOVUPS    (R10)(DX*1), Y9
 	VMOVUPS    (R10)(DX*2), Y10
 	VMOVUPS    (R13)(DX*2), Y11
-	LEAQ       13312(R10), R13
-	CMPB       far+80(FP), $0x00
-	JNE        severalvectorfetchedfar
-	LEAQ       (R10)(DX*8), R13
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R10)(R13*4), R13
+	CMPB       far+88(FP), $0x00
+	JNE        twovectorfetchedfar
 	PREFETCHT0 (R13)
 	ADDQ       DX, R13
 	PREFETCHT0 (R13)
@@ -15459,9 +15459,9 @@ severalvector:
 	PREFETCHT0 (R13)
 	ADDQ       DX, R13
 	PREFETCHT0 (R13)
-	JMP        severalvectorfetched
+	JMP        twovectorfetched
 
-severalvectorfetchedfar:
+twovectorfetchedfar:
 	PREFETCHT1 (R13)
 	ADDQ       DX, R13
 	PREFETCHT1 (R13)
@@ -15470,7 +15470,7 @@ severalvectorfetchedfar:
 	ADDQ       DX, R13
 	PREFETCHT1 (R13)
 
-severalvectorfetched:
+twovectorfetched:
 	MOVQ        R11, R13
 	VMOVUPS     (R13), Y12
 	VFMADD231PS Y8, Y12, Y0
@@ -15486,11 +15486,11 @@ severalvectorfetched:
 	ADDQ        $+32, R10
 	ADDQ        $+32, R11
 	SUBQ        $+8, R12
-	JGE         severalvector
+	JGE         twovector
 
-severalrest:
+tworest:
 	ADDQ       $+8, R12
-	JZ         severalsum
+	JZ         twosum
 	LEAQ       vecMaskf32avx2<>+32(SB), R13
 	SHLQ       $0x02, R12
 	SUBQ       R12, R13
@@ -15500,10 +15500,10 @@ severalrest:
 	VMASKMOVPS (R10)(DX*1), Y8, Y10
 	VMASKMOVPS (R10)(DX*2), Y8, Y11
 	VMASKMOVPS (R12)(DX*2), Y8, Y12
-	LEAQ       13312(R10), R12
-	CMPB       far+80(FP), $0x00
-	JNE        severalmaskedfetchedfar
-	LEAQ       (R10)(DX*8), R12
+	MOVQ       ahead+80(FP), R12
+	LEAQ       (R10)(R12*4), R12
+	CMPB       far+88(FP), $0x00
+	JNE        twomaskedfetchedfar
 	PREFETCHT0 (R12)
 	ADDQ       DX, R12
 	PREFETCHT0 (R12)
@@ -15511,9 +15511,9 @@ severalrest:
 	PREFETCHT0 (R12)
 	ADDQ       DX, R12
 	PREFETCHT0 (R12)
-	JMP        severalmaskedfetched
+	JMP        twomaskedfetched
 
-severalmaskedfetchedfar:
+twomaskedfetchedfar:
 	PREFETCHT1 (R12)
 	ADDQ       DX, R12
 	PREFETCHT1 (R12)
@@ -15522,7 +15522,7 @@ severalmaskedfetchedfar:
 	ADDQ       DX, R12
 	PREFETCHT1 (R12)
 
-severalmaskedfetched:
+twomaskedfetched:
 	MOVQ        R11, R10
 	VMASKMOVPS  (R10), Y8, Y13
 	VFMADD231PS Y9, Y13, Y0
@@ -15536,7 +15536,7 @@ severalmaskedfetched:
 	VFMADD231PS Y11, Y8, Y6
 	VFMADD231PS Y12, Y8, Y7
 
-severalsum:
+twosum:
 	VUNPCKHPS    Y1, Y0, Y8
 	VUNPCKLPS    Y1, Y0, Y0
 	VADDPS       Y8, Y0, Y0
@@ -15566,9 +15566,9 @@ severalsum:
 	ADDQ         SI, R8
 	ADDQ         AX, DI
 	SUBQ         $+2, R9
-	JMP          several
+	JMP          two
 
-severaldone:
+twodone:
 one:
 	CMPQ   R9, $+1
 	JLT    onedone
@@ -15588,10 +15588,10 @@ onevector:
 	VMOVUPS    (R10)(DX*1), Y5
 	VMOVUPS    (R10)(DX*2), Y6
 	VMOVUPS    (R13)(DX*2), Y7
-	LEAQ       13312(R10), R13
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R10)(R13*4), R13
+	CMPB       far+88(FP), $0x00
 	JNE        onevectorfetchedfar
-	LEAQ       (R10)(DX*8), R13
 	PREFETCHT0 (R13)
 	ADDQ       DX, R13
 	PREFETCHT0 (R13)
@@ -15634,10 +15634,10 @@ onerest:
 	VMASKMOVPS (R10)(DX*1), Y4, Y6
 	VMASKMOVPS (R10)(DX*2), Y4, Y7
 	VMASKMOVPS (R12)(DX*2), Y4, Y8
-	LEAQ       13312(R10), R12
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), R12
+	LEAQ       (R10)(R12*4), R12
+	CMPB       far+88(FP), $0x00
 	JNE        onemaskedfetchedfar
-	LEAQ       (R10)(DX*8), R12
 	PREFETCHT0 (R12)
 	ADDQ       DX, R12
 	PREFETCHT0 (R12)

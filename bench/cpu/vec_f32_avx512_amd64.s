@@ -14744,9 +14744,9 @@ Hstored:
 	VZEROUPPER
 	RET
 
-// func vecDotsF32AVX512(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int, far bool)
+// func vecDotsF32AVX512(m int, n int, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row int, step int, ahead int, far bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecDotsF32AVX512(SB), NOSPLIT, $0-81
+TEXT ·vecDotsF32AVX512(SB), NOSPLIT, $0-89
 	MOVQ ldq+32(FP), AX
 	MOVQ k+40(FP), DX
 	MOVQ ldk+48(FP), BX
@@ -14761,9 +14761,9 @@ keys:
 	MOVQ SI, R9
 	MOVQ m+0(FP), R10
 
-several:
+four:
 	CMPQ   R10, $+4
-	JLT    severaldone
+	JLT    fourdone
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -14784,18 +14784,18 @@ several:
 	MOVQ   R8, R12
 	MOVQ   d+16(FP), CX
 	SUBQ   $+16, CX
-	JLT    severalrest
+	JLT    fourrest
 
-severalvector:
+fourvector:
 	LEAQ       (R11)(BX*1), R13
 	VMOVUPS    (R11), Z16
 	VMOVUPS    (R11)(BX*1), Z17
 	VMOVUPS    (R11)(BX*2), Z18
 	VMOVUPS    (R13)(BX*2), Z19
-	LEAQ       13312(R11), R13
-	CMPB       far+80(FP), $0x00
-	JNE        severalvectorfetchedfar
-	LEAQ       (R11)(BX*8), R13
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R11)(R13*4), R13
+	CMPB       far+88(FP), $0x00
+	JNE        fourvectorfetchedfar
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -14803,9 +14803,9 @@ severalvector:
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	JMP        severalvectorfetched
+	JMP        fourvectorfetched
 
-severalvectorfetchedfar:
+fourvectorfetchedfar:
 	PREFETCHT1 (R13)
 	ADDQ       BX, R13
 	PREFETCHT1 (R13)
@@ -14814,7 +14814,7 @@ severalvectorfetchedfar:
 	ADDQ       BX, R13
 	PREFETCHT1 (R13)
 
-severalvectorfetched:
+fourvectorfetched:
 	MOVQ        R12, R13
 	VMOVUPS     (R13), Z20
 	VFMADD231PS Z16, Z20, Z0
@@ -14842,11 +14842,11 @@ severalvectorfetched:
 	ADDQ        $+64, R11
 	ADDQ        $+64, R12
 	SUBQ        $+16, CX
-	JGE         severalvector
+	JGE         fourvector
 
-severalrest:
+fourrest:
 	ADDQ       $+16, CX
-	JZ         severalsum
+	JZ         foursum
 	MOVQ       $0x00000001, R13
 	SHLQ       CL, R13
 	DECQ       R13
@@ -14856,10 +14856,10 @@ severalrest:
 	VMOVUPS.Z  (R11)(BX*1), K1, Z17
 	VMOVUPS.Z  (R11)(BX*2), K1, Z18
 	VMOVUPS.Z  (CX)(BX*2), K1, Z19
-	LEAQ       13312(R11), CX
-	CMPB       far+80(FP), $0x00
-	JNE        severalmaskedfetchedfar
-	LEAQ       (R11)(BX*8), CX
+	MOVQ       ahead+80(FP), CX
+	LEAQ       (R11)(CX*4), CX
+	CMPB       far+88(FP), $0x00
+	JNE        fourmaskedfetchedfar
 	PREFETCHT0 (CX)
 	ADDQ       BX, CX
 	PREFETCHT0 (CX)
@@ -14867,9 +14867,9 @@ severalrest:
 	PREFETCHT0 (CX)
 	ADDQ       BX, CX
 	PREFETCHT0 (CX)
-	JMP        severalmaskedfetched
+	JMP        fourmaskedfetched
 
-severalmaskedfetchedfar:
+fourmaskedfetchedfar:
 	PREFETCHT1 (CX)
 	ADDQ       BX, CX
 	PREFETCHT1 (CX)
@@ -14878,7 +14878,7 @@ severalmaskedfetchedfar:
 	ADDQ       BX, CX
 	PREFETCHT1 (CX)
 
-severalmaskedfetched:
+fourmaskedfetched:
 	MOVQ        R12, CX
 	VMOVUPS.Z   (CX), K1, Z20
 	VFMADD231PS Z16, Z20, Z0
@@ -14904,7 +14904,7 @@ severalmaskedfetched:
 	VFMADD231PS Z18, Z20, Z14
 	VFMADD231PS Z19, Z20, Z15
 
-severalsum:
+foursum:
 	VUNPCKHPS     Z1, Z0, Z16
 	VUNPCKLPS     Z1, Z0, Z0
 	VADDPS        Z16, Z0, Z0
@@ -14970,9 +14970,157 @@ severalsum:
 	ADDQ          DI, R9
 	ADDQ          AX, R8
 	SUBQ          $+4, R10
-	JMP           several
+	JMP           four
 
-severaldone:
+fourdone:
+two:
+	CMPQ   R10, $+2
+	JLT    twodone
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   d+16(FP), CX
+	SUBQ   $+16, CX
+	JLT    tworest
+
+twovector:
+	LEAQ       (R11)(BX*1), R13
+	VMOVUPS    (R11), Z8
+	VMOVUPS    (R11)(BX*1), Z9
+	VMOVUPS    (R11)(BX*2), Z10
+	VMOVUPS    (R13)(BX*2), Z11
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R11)(R13*4), R13
+	CMPB       far+88(FP), $0x00
+	JNE        twovectorfetchedfar
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	JMP        twovectorfetched
+
+twovectorfetchedfar:
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+
+twovectorfetched:
+	MOVQ        R12, R13
+	VMOVUPS     (R13), Z12
+	VFMADD231PS Z8, Z12, Z0
+	VFMADD231PS Z9, Z12, Z1
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	ADDQ        AX, R13
+	VMOVUPS     (R13), Z12
+	VFMADD231PS Z8, Z12, Z4
+	VFMADD231PS Z9, Z12, Z5
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	ADDQ        $+64, R11
+	ADDQ        $+64, R12
+	SUBQ        $+16, CX
+	JGE         twovector
+
+tworest:
+	ADDQ       $+16, CX
+	JZ         twosum
+	MOVQ       $0x00000001, R13
+	SHLQ       CL, R13
+	DECQ       R13
+	KMOVW      R13, K1
+	LEAQ       (R11)(BX*1), CX
+	VMOVUPS.Z  (R11), K1, Z8
+	VMOVUPS.Z  (R11)(BX*1), K1, Z9
+	VMOVUPS.Z  (R11)(BX*2), K1, Z10
+	VMOVUPS.Z  (CX)(BX*2), K1, Z11
+	MOVQ       ahead+80(FP), CX
+	LEAQ       (R11)(CX*4), CX
+	CMPB       far+88(FP), $0x00
+	JNE        twomaskedfetchedfar
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	JMP        twomaskedfetched
+
+twomaskedfetchedfar:
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+
+twomaskedfetched:
+	MOVQ        R12, CX
+	VMOVUPS.Z   (CX), K1, Z12
+	VFMADD231PS Z8, Z12, Z0
+	VFMADD231PS Z9, Z12, Z1
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	ADDQ        AX, CX
+	VMOVUPS.Z   (CX), K1, Z12
+	VFMADD231PS Z8, Z12, Z4
+	VFMADD231PS Z9, Z12, Z5
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+
+twosum:
+	VUNPCKHPS     Z1, Z0, Z8
+	VUNPCKLPS     Z1, Z0, Z0
+	VADDPS        Z8, Z0, Z0
+	VUNPCKHPS     Z3, Z2, Z1
+	VUNPCKLPS     Z3, Z2, Z2
+	VADDPS        Z1, Z2, Z2
+	VUNPCKHPD     Z2, Z0, Z1
+	VUNPCKLPD     Z2, Z0, Z0
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VMOVUPS       X0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPS     Z5, Z4, Z0
+	VUNPCKLPS     Z5, Z4, Z4
+	VADDPS        Z0, Z4, Z4
+	VUNPCKHPS     Z7, Z6, Z0
+	VUNPCKLPS     Z7, Z6, Z6
+	VADDPS        Z0, Z6, Z6
+	VUNPCKHPD     Z6, Z4, Z0
+	VUNPCKLPD     Z6, Z4, Z4
+	VADDPS        Z0, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VMOVUPS       X4, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	SUBQ          $+2, R10
+	JMP           two
+
+twodone:
 one:
 	CMPQ   R10, $+1
 	JLT    onedone
@@ -14992,10 +15140,10 @@ onevector:
 	VMOVUPS    (R11)(BX*1), Z5
 	VMOVUPS    (R11)(BX*2), Z6
 	VMOVUPS    (R13)(BX*2), Z7
-	LEAQ       13312(R11), R13
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R11)(R13*4), R13
+	CMPB       far+88(FP), $0x00
 	JNE        onevectorfetchedfar
-	LEAQ       (R11)(BX*8), R13
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -15038,10 +15186,10 @@ onerest:
 	VMOVUPS.Z  (R11)(BX*1), K1, Z5
 	VMOVUPS.Z  (R11)(BX*2), K1, Z6
 	VMOVUPS.Z  (CX)(BX*2), K1, Z7
-	LEAQ       13312(R11), CX
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), CX
+	LEAQ       (R11)(CX*4), CX
+	CMPB       far+88(FP), $0x00
 	JNE        onemaskedfetchedfar
-	LEAQ       (R11)(BX*8), CX
 	PREFETCHT0 (CX)
 	ADDQ       BX, CX
 	PREFETCHT0 (CX)

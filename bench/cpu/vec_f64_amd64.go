@@ -135,10 +135,10 @@ func vecColExpSumF64AVX512(dst, src, shift, sum *float64, ld, m, n int, scale fl
 func vecColExpSumF64AVX2(dst, src, shift, sum *float64, ld, m, n int, scale float64)
 
 //go:noescape
-func vecDotsF64AVX512(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int, far bool)
+func vecDotsF64AVX512(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step, ahead int, far bool)
 
 //go:noescape
-func vecDotsF64AVX2(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step int, far bool)
+func vecDotsF64AVX2(m, n, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row, step, ahead int, far bool)
 
 //go:noescape
 func vecCopyColumnsF64AVX512(dst, src *float64, lds, m, n int)

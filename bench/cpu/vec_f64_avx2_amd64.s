@@ -15492,9 +15492,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int, far bool)
+// func vecDotsF64AVX2(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int, ahead int, far bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·vecDotsF64AVX2(SB), NOSPLIT, $0-81
+TEXT ·vecDotsF64AVX2(SB), NOSPLIT, $0-89
 	MOVQ ldq+32(FP), AX
 	MOVQ k+40(FP), CX
 	MOVQ ldk+48(FP), DX
@@ -15509,9 +15509,9 @@ keys:
 	MOVQ BX, R8
 	MOVQ m+0(FP), R9
 
-several:
+two:
 	CMPQ   R9, $+2
-	JLT    severaldone
+	JLT    twodone
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -15524,18 +15524,18 @@ several:
 	MOVQ   DI, R11
 	MOVQ   d+16(FP), R12
 	SUBQ   $+4, R12
-	JLT    severalrest
+	JLT    tworest
 
-severalvector:
+twovector:
 	LEAQ       (R10)(DX*1), R13
 	VMOVUPD    (R10), Y8
 	VMOVUPD    (R10)(DX*1), Y9
 	VMOVUPD    (R10)(DX*2), Y10
 	VMOVUPD    (R13)(DX*2), Y11
-	LEAQ       13312(R10), R13
-	CMPB       far+80(FP), $0x00
-	JNE        severalvectorfetchedfar
-	LEAQ       (R10)(DX*8), R13
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R10)(R13*8), R13
+	CMPB       far+88(FP), $0x00
+	JNE        twovectorfetchedfar
 	PREFETCHT0 (R13)
 	ADDQ       DX, R13
 	PREFETCHT0 (R13)
@@ -15543,9 +15543,9 @@ severalvector:
 	PREFETCHT0 (R13)
 	ADDQ       DX, R13
 	PREFETCHT0 (R13)
-	JMP        severalvectorfetched
+	JMP        twovectorfetched
 
-severalvectorfetchedfar:
+twovectorfetchedfar:
 	PREFETCHT1 (R13)
 	ADDQ       DX, R13
 	PREFETCHT1 (R13)
@@ -15554,7 +15554,7 @@ severalvectorfetchedfar:
 	ADDQ       DX, R13
 	PREFETCHT1 (R13)
 
-severalvectorfetched:
+twovectorfetched:
 	MOVQ        R11, R13
 	VMOVUPD     (R13), Y12
 	VFMADD231PD Y8, Y12, Y0
@@ -15570,11 +15570,11 @@ severalvectorfetched:
 	ADDQ        $+32, R10
 	ADDQ        $+32, R11
 	SUBQ        $+4, R12
-	JGE         severalvector
+	JGE         twovector
 
-severalrest:
+tworest:
 	ADDQ       $+4, R12
-	JZ         severalsum
+	JZ         twosum
 	LEAQ       vecMaskf64avx2<>+32(SB), R13
 	SHLQ       $0x03, R12
 	SUBQ       R12, R13
@@ -15584,10 +15584,10 @@ severalrest:
 	VMASKMOVPD (R10)(DX*1), Y8, Y10
 	VMASKMOVPD (R10)(DX*2), Y8, Y11
 	VMASKMOVPD (R12)(DX*2), Y8, Y12
-	LEAQ       13312(R10), R12
-	CMPB       far+80(FP), $0x00
-	JNE        severalmaskedfetchedfar
-	LEAQ       (R10)(DX*8), R12
+	MOVQ       ahead+80(FP), R12
+	LEAQ       (R10)(R12*8), R12
+	CMPB       far+88(FP), $0x00
+	JNE        twomaskedfetchedfar
 	PREFETCHT0 (R12)
 	ADDQ       DX, R12
 	PREFETCHT0 (R12)
@@ -15595,9 +15595,9 @@ severalrest:
 	PREFETCHT0 (R12)
 	ADDQ       DX, R12
 	PREFETCHT0 (R12)
-	JMP        severalmaskedfetched
+	JMP        twomaskedfetched
 
-severalmaskedfetchedfar:
+twomaskedfetchedfar:
 	PREFETCHT1 (R12)
 	ADDQ       DX, R12
 	PREFETCHT1 (R12)
@@ -15606,7 +15606,7 @@ severalmaskedfetchedfar:
 	ADDQ       DX, R12
 	PREFETCHT1 (R12)
 
-severalmaskedfetched:
+twomaskedfetched:
 	MOVQ        R11, R10
 	VMASKMOVPD  (R10), Y8, Y13
 	VFMADD231PD Y9, Y13, Y0
@@ -15620,7 +15620,7 @@ severalmaskedfetched:
 	VFMADD231PD Y11, Y8, Y6
 	VFMADD231PD Y12, Y8, Y7
 
-severalsum:
+twosum:
 	VUNPCKHPD  Y1, Y0, Y8
 	VUNPCKLPD  Y1, Y0, Y0
 	VADDPD     Y8, Y0, Y0
@@ -15646,9 +15646,9 @@ severalsum:
 	ADDQ       SI, R8
 	ADDQ       AX, DI
 	SUBQ       $+2, R9
-	JMP        several
+	JMP        two
 
-severaldone:
+twodone:
 one:
 	CMPQ   R9, $+1
 	JLT    onedone
@@ -15668,10 +15668,10 @@ onevector:
 	VMOVUPD    (R10)(DX*1), Y5
 	VMOVUPD    (R10)(DX*2), Y6
 	VMOVUPD    (R13)(DX*2), Y7
-	LEAQ       13312(R10), R13
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R10)(R13*8), R13
+	CMPB       far+88(FP), $0x00
 	JNE        onevectorfetchedfar
-	LEAQ       (R10)(DX*8), R13
 	PREFETCHT0 (R13)
 	ADDQ       DX, R13
 	PREFETCHT0 (R13)
@@ -15714,10 +15714,10 @@ onerest:
 	VMASKMOVPD (R10)(DX*1), Y4, Y6
 	VMASKMOVPD (R10)(DX*2), Y4, Y7
 	VMASKMOVPD (R12)(DX*2), Y4, Y8
-	LEAQ       13312(R10), R12
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), R12
+	LEAQ       (R10)(R12*8), R12
+	CMPB       far+88(FP), $0x00
 	JNE        onemaskedfetchedfar
-	LEAQ       (R10)(DX*8), R12
 	PREFETCHT0 (R12)
 	ADDQ       DX, R12
 	PREFETCHT0 (R12)

@@ -16701,9 +16701,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func vecDotsF64AVX512(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int, far bool)
+// func vecDotsF64AVX512(m int, n int, d int, q *float64, ldq int, k *float64, ldk int, s *float64, row int, step int, ahead int, far bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·vecDotsF64AVX512(SB), NOSPLIT, $0-81
+TEXT ·vecDotsF64AVX512(SB), NOSPLIT, $0-89
 	MOVQ ldq+32(FP), AX
 	MOVQ k+40(FP), DX
 	MOVQ ldk+48(FP), BX
@@ -16718,9 +16718,9 @@ keys:
 	MOVQ SI, R9
 	MOVQ m+0(FP), R10
 
-several:
+four:
 	CMPQ   R10, $+4
-	JLT    severaldone
+	JLT    fourdone
 	VXORPD Z0, Z0, Z0
 	VXORPD Z1, Z1, Z1
 	VXORPD Z2, Z2, Z2
@@ -16741,18 +16741,18 @@ several:
 	MOVQ   R8, R12
 	MOVQ   d+16(FP), CX
 	SUBQ   $+8, CX
-	JLT    severalrest
+	JLT    fourrest
 
-severalvector:
+fourvector:
 	LEAQ       (R11)(BX*1), R13
 	VMOVUPD    (R11), Z16
 	VMOVUPD    (R11)(BX*1), Z17
 	VMOVUPD    (R11)(BX*2), Z18
 	VMOVUPD    (R13)(BX*2), Z19
-	LEAQ       13312(R11), R13
-	CMPB       far+80(FP), $0x00
-	JNE        severalvectorfetchedfar
-	LEAQ       (R11)(BX*8), R13
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R11)(R13*8), R13
+	CMPB       far+88(FP), $0x00
+	JNE        fourvectorfetchedfar
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -16760,9 +16760,9 @@ severalvector:
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	JMP        severalvectorfetched
+	JMP        fourvectorfetched
 
-severalvectorfetchedfar:
+fourvectorfetchedfar:
 	PREFETCHT1 (R13)
 	ADDQ       BX, R13
 	PREFETCHT1 (R13)
@@ -16771,7 +16771,7 @@ severalvectorfetchedfar:
 	ADDQ       BX, R13
 	PREFETCHT1 (R13)
 
-severalvectorfetched:
+fourvectorfetched:
 	MOVQ        R12, R13
 	VMOVUPD     (R13), Z20
 	VFMADD231PD Z16, Z20, Z0
@@ -16799,11 +16799,11 @@ severalvectorfetched:
 	ADDQ        $+64, R11
 	ADDQ        $+64, R12
 	SUBQ        $+8, CX
-	JGE         severalvector
+	JGE         fourvector
 
-severalrest:
+fourrest:
 	ADDQ       $+8, CX
-	JZ         severalsum
+	JZ         foursum
 	MOVQ       $0x00000001, R13
 	SHLQ       CL, R13
 	DECQ       R13
@@ -16813,10 +16813,10 @@ severalrest:
 	VMOVUPD.Z  (R11)(BX*1), K1, Z17
 	VMOVUPD.Z  (R11)(BX*2), K1, Z18
 	VMOVUPD.Z  (CX)(BX*2), K1, Z19
-	LEAQ       13312(R11), CX
-	CMPB       far+80(FP), $0x00
-	JNE        severalmaskedfetchedfar
-	LEAQ       (R11)(BX*8), CX
+	MOVQ       ahead+80(FP), CX
+	LEAQ       (R11)(CX*8), CX
+	CMPB       far+88(FP), $0x00
+	JNE        fourmaskedfetchedfar
 	PREFETCHT0 (CX)
 	ADDQ       BX, CX
 	PREFETCHT0 (CX)
@@ -16824,9 +16824,9 @@ severalrest:
 	PREFETCHT0 (CX)
 	ADDQ       BX, CX
 	PREFETCHT0 (CX)
-	JMP        severalmaskedfetched
+	JMP        fourmaskedfetched
 
-severalmaskedfetchedfar:
+fourmaskedfetchedfar:
 	PREFETCHT1 (CX)
 	ADDQ       BX, CX
 	PREFETCHT1 (CX)
@@ -16835,7 +16835,7 @@ severalmaskedfetchedfar:
 	ADDQ       BX, CX
 	PREFETCHT1 (CX)
 
-severalmaskedfetched:
+fourmaskedfetched:
 	MOVQ        R12, CX
 	VMOVUPD.Z   (CX), K1, Z20
 	VFMADD231PD Z16, Z20, Z0
@@ -16861,7 +16861,7 @@ severalmaskedfetched:
 	VFMADD231PD Z18, Z20, Z14
 	VFMADD231PD Z19, Z20, Z15
 
-severalsum:
+foursum:
 	VUNPCKHPD     Z1, Z0, Z16
 	VUNPCKLPD     Z1, Z0, Z0
 	VADDPD        Z16, Z0, Z0
@@ -16927,9 +16927,157 @@ severalsum:
 	ADDQ          DI, R9
 	ADDQ          AX, R8
 	SUBQ          $+4, R10
-	JMP           several
+	JMP           four
 
-severaldone:
+fourdone:
+two:
+	CMPQ   R10, $+2
+	JLT    twodone
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   d+16(FP), CX
+	SUBQ   $+8, CX
+	JLT    tworest
+
+twovector:
+	LEAQ       (R11)(BX*1), R13
+	VMOVUPD    (R11), Z8
+	VMOVUPD    (R11)(BX*1), Z9
+	VMOVUPD    (R11)(BX*2), Z10
+	VMOVUPD    (R13)(BX*2), Z11
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R11)(R13*8), R13
+	CMPB       far+88(FP), $0x00
+	JNE        twovectorfetchedfar
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	JMP        twovectorfetched
+
+twovectorfetchedfar:
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+	ADDQ       BX, R13
+	PREFETCHT1 (R13)
+
+twovectorfetched:
+	MOVQ        R12, R13
+	VMOVUPD     (R13), Z12
+	VFMADD231PD Z8, Z12, Z0
+	VFMADD231PD Z9, Z12, Z1
+	VFMADD231PD Z10, Z12, Z2
+	VFMADD231PD Z11, Z12, Z3
+	ADDQ        AX, R13
+	VMOVUPD     (R13), Z12
+	VFMADD231PD Z8, Z12, Z4
+	VFMADD231PD Z9, Z12, Z5
+	VFMADD231PD Z10, Z12, Z6
+	VFMADD231PD Z11, Z12, Z7
+	ADDQ        $+64, R11
+	ADDQ        $+64, R12
+	SUBQ        $+8, CX
+	JGE         twovector
+
+tworest:
+	ADDQ       $+8, CX
+	JZ         twosum
+	MOVQ       $0x00000001, R13
+	SHLQ       CL, R13
+	DECQ       R13
+	KMOVW      R13, K1
+	LEAQ       (R11)(BX*1), CX
+	VMOVUPD.Z  (R11), K1, Z8
+	VMOVUPD.Z  (R11)(BX*1), K1, Z9
+	VMOVUPD.Z  (R11)(BX*2), K1, Z10
+	VMOVUPD.Z  (CX)(BX*2), K1, Z11
+	MOVQ       ahead+80(FP), CX
+	LEAQ       (R11)(CX*8), CX
+	CMPB       far+88(FP), $0x00
+	JNE        twomaskedfetchedfar
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       BX, CX
+	PREFETCHT0 (CX)
+	JMP        twomaskedfetched
+
+twomaskedfetchedfar:
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+	ADDQ       BX, CX
+	PREFETCHT1 (CX)
+
+twomaskedfetched:
+	MOVQ        R12, CX
+	VMOVUPD.Z   (CX), K1, Z12
+	VFMADD231PD Z8, Z12, Z0
+	VFMADD231PD Z9, Z12, Z1
+	VFMADD231PD Z10, Z12, Z2
+	VFMADD231PD Z11, Z12, Z3
+	ADDQ        AX, CX
+	VMOVUPD.Z   (CX), K1, Z12
+	VFMADD231PD Z8, Z12, Z4
+	VFMADD231PD Z9, Z12, Z5
+	VFMADD231PD Z10, Z12, Z6
+	VFMADD231PD Z11, Z12, Z7
+
+twosum:
+	VUNPCKHPD     Z1, Z0, Z8
+	VUNPCKLPD     Z1, Z0, Z0
+	VADDPD        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VUNPCKHPD     Z3, Z2, Z1
+	VUNPCKLPD     Z3, Z2, Z2
+	VADDPD        Z1, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y2
+	VPERM2F128    $0x20, Y2, Y0, Y1
+	VPERM2F128    $0x31, Y2, Y0, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPD       Y1, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	VUNPCKHPD     Z5, Z4, Z0
+	VUNPCKLPD     Z5, Z4, Z4
+	VADDPD        Z0, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VUNPCKHPD     Z7, Z6, Z0
+	VUNPCKLPD     Z7, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y6
+	VPERM2F128    $0x20, Y6, Y4, Y0
+	VPERM2F128    $0x31, Y6, Y4, Y1
+	VADDPD        Y1, Y0, Y0
+	VMOVUPD       Y0, (R9)
+	ADDQ          DI, R9
+	ADDQ          AX, R8
+	SUBQ          $+2, R10
+	JMP           two
+
+twodone:
 one:
 	CMPQ   R10, $+1
 	JLT    onedone
@@ -16949,10 +17097,10 @@ onevector:
 	VMOVUPD    (R11)(BX*1), Z5
 	VMOVUPD    (R11)(BX*2), Z6
 	VMOVUPD    (R13)(BX*2), Z7
-	LEAQ       13312(R11), R13
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), R13
+	LEAQ       (R11)(R13*8), R13
+	CMPB       far+88(FP), $0x00
 	JNE        onevectorfetchedfar
-	LEAQ       (R11)(BX*8), R13
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -16995,10 +17143,10 @@ onerest:
 	VMOVUPD.Z  (R11)(BX*1), K1, Z5
 	VMOVUPD.Z  (R11)(BX*2), K1, Z6
 	VMOVUPD.Z  (CX)(BX*2), K1, Z7
-	LEAQ       13312(R11), CX
-	CMPB       far+80(FP), $0x00
+	MOVQ       ahead+80(FP), CX
+	LEAQ       (R11)(CX*8), CX
+	CMPB       far+88(FP), $0x00
 	JNE        onemaskedfetchedfar
-	LEAQ       (R11)(BX*8), CX
 	PREFETCHT0 (CX)
 	ADDQ       BX, CX
 	PREFETCHT0 (CX)

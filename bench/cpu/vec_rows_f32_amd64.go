@@ -107,12 +107,12 @@ func vecColExpSumF32AVX2(dst, src, shift, sum *float32, ld, m, n int, scale floa
 //	}
 //
 //go:noescape
-func vecDotsF32AVX512(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int, far bool)
+func vecDotsF32AVX512(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step, ahead int, far bool)
 
 // vecDotsF32AVX2 is the same loop.
 //
 //go:noescape
-func vecDotsF32AVX2(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step int, far bool)
+func vecDotsF32AVX2(m, n, d int, q *float32, ldq int, k *float32, ldk int, s *float32, row, step, ahead int, far bool)
 
 // vecCopyColumnsF32AVX512, for n up to two vectors:
 //

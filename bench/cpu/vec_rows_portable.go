@@ -93,7 +93,7 @@ func colExpSumPortable[T float](dst, src, shift, sum *T, ld, m, n int, scale T) 
 	}
 }
 
-func dotsPortable[T float](m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int, _ bool) {
+func dotsPortable[T float](m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step, _ int, _ bool) {
 	qs, ks := unsafe.Slice(q, (m-1)*ldq+d), unsafe.Slice(k, (n-1)*ldk+d)
 	to := unsafe.Slice(s, (m-1)*row+(n/4-1)*step+4)
 	for j := range n {

@@ -71,8 +71,7 @@ func main() {
 					t.transposeLane(c)
 				}
 				t.copyRows(c)
-				t.skinny(c, "Skinny", 4)
-				t.skinny(c, "GEMV", 1)
+				t.skinny(c)
 				t.gemv(c, "GEMVFar", true)
 				t.gemv(c, "GEMVStreams", false)
 				t.gemvPanels(c, "GEMVPanels", u.vecs)

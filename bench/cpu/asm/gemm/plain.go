@@ -24,6 +24,7 @@ func (u ukernel) plainTall() int { return min(4*len(plainRegs.a), 2*u.mr) }
 // takes as long as to multiply it. The rows of A are reached from four pointers, four
 // rows each.
 func (u ukernel) plain(c *build.Context) {
+	u.laneBits(c)
 	params := "rows, cols, k int, a *T, lda int, b *T, ldb int, c *T, ldc int, add bool"
 	u.function(c, fmt.Sprintf("Plain%dx%d", u.mr, u.vecs*u.lanes()), params)
 	p := plainRegs
@@ -55,64 +56,84 @@ var plainRegs = struct {
 	reg.RDX, reg.RBX, reg.RDI, reg.R8, reg.R9, reg.RCX, reg.R10, reg.R11, reg.R12, reg.R14,
 }
 
-// plainRow writes the loop over the tiles of one height, or the one tile of what is tall.
+// plainRow writes the loop over the tiles of one height, or the one tile of what is tall. AVX-512 has masks for all tiles,
+// which are full until the last; AVX2 has tiles of their own for what is not a whole vector.
 func (u ukernel) plainRow(c *build.Context, rows int) {
 	at := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
 	p, nr := plainRegs, u.vecs*u.lanes()
+	last := func(vecs int, part bool) {
+		u.plainTile(c, rows, vecs, part)
+		c.JMP(LabelRef("done"))
+	}
+	// half is for what is no wider than a vector.
+	half := func() {
+		if u.masked() {
+			u.plainMask(c, p.cols, 0)
+			last(1, false)
+			return
+		}
+		c.CMPQ(p.cols, U32(u.lanes()))
+		c.JL(LabelRef(at("less")))
+		last(1, false)
+		c.Label(at("less"))
+		u.plainMask(c, p.cols, plainMask)
+		last(1, true)
+	}
 	c.Label(at("row"))
 	if rows > u.mr {
-		if u.masked() {
-			c.MOVQ(I32(-1), p.temp)
-			c.BZHIQ(p.cols, p.temp, p.temp)
-			c.KMOVQ(p.temp, reg.K1)
-		}
-		u.plainTile(c, rows, 1)
-		c.JMP(LabelRef("done"))
+		half()
 		return
 	}
 	if u.masked() {
-		// The masks are full until the last tile.
-		c.KXNORQ(reg.K1, reg.K1, reg.K1)
-		c.KXNORQ(reg.K2, reg.K2, reg.K2)
+		c.KXNORQ(regMask[0], regMask[0], regMask[0])
+		c.KXNORQ(regMask[1], regMask[1], regMask[1])
 	}
 	c.Label(at("tile"))
 	c.CMPQ(p.cols, U32(nr))
+	c.JGE(LabelRef(at("whole")))
+	c.CMPQ(p.cols, U32(u.lanes()))
+	c.JLE(LabelRef(at("half")))
+	c.LEAQ(Mem{Base: p.cols, Disp: -u.lanes()}, p.loop)
 	if u.masked() {
-		c.JGE(LabelRef(at("whole")))
-		c.MOVQ(I32(-1), p.temp)
-		c.CMPQ(p.cols, U32(u.lanes()))
-		c.JLE(LabelRef(at("half")))
-		c.LEAQ(Mem{Base: p.cols, Disp: -u.lanes()}, p.loop)
-		c.BZHIQ(p.loop, p.temp, p.temp)
-		c.KMOVQ(p.temp, reg.K2)
-		c.Label(at("whole"))
+		u.plainMask(c, p.loop, 1)
 	} else {
-		c.JL(LabelRef(at("half")))
+		u.plainMask(c, p.loop, plainMask)
+		last(u.vecs, true)
 	}
-	u.plainTile(c, rows, u.vecs)
+	c.Label(at("whole"))
+	u.plainTile(c, rows, u.vecs, false)
 	c.ADDQ(U32(u.vecs*u.Bytes), p.c)
 	c.SUBQ(U32(nr), p.cols)
 	c.JG(LabelRef(at("tile")))
 	c.JMP(LabelRef("done"))
 	c.Label(at("half"))
-	if u.masked() {
-		c.BZHIQ(p.cols, p.temp, p.temp)
-		c.KMOVQ(p.temp, reg.K1)
-	}
-	u.plainTile(c, rows, 1)
-	c.JMP(LabelRef("done"))
+	half()
 }
 
-// plainTile writes one tile of rows x vecs.
-func (u ukernel) plainTile(c *build.Context, rows, vecs int) {
+// plainMask is that of AVX2, in the last register.
+const plainMask = 7
+
+// plainMask makes mask i that of the first columns of a vector.
+func (u ukernel) plainMask(c *build.Context, columns reg.GPPhysical, i int) {
+	c.MOVL(I32(-1), reg.EAX)
+	c.BZHIL(columns.As32(), reg.EAX, reg.EAX)
+	u.setMask(c, i)
+}
+
+// plainTile writes one tile of rows x vecs; of the last vector, with AVX2, a part.
+func (u ukernel) plainTile(c *build.Context, rows, vecs int, part bool) {
 	at := func(s string) string { return fmt.Sprintf("%s%dx%d", s, rows, vecs) }
+	registers, mask := u.Regs, u.V(8+plainMask)
+	if part {
+		at = func(s string) string { return fmt.Sprintf("part%s%dx%d", s, rows, vecs) }
+		registers--
+	}
 	p := plainRegs
 	acc := func(i, j int) reg.VecPhysical { return u.V(i*vecs + j) }
 	used := rows * vecs
 	b := func(j int) reg.VecPhysical { return u.V(used + j) }
-	spare := min(u.Regs-used-vecs, 4)
+	spare := min(registers-used-vecs, 4)
 	a := func(i int) reg.VecPhysical { return u.V(used + vecs + i%spare) }
-	mask := []reg.OpmaskPhysical{reg.K1, reg.K2}
 
 	embed := pick(u.target, c.VFMADD231PS_BCST, c.VFMADD231PD_BCST)
 	embedded := vecs == 1 && u.masked()
@@ -120,10 +141,14 @@ func (u ukernel) plainTile(c *build.Context, rows, vecs int) {
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
 	loadMasked := pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)
+	move := pick(u.target, c.VMASKMOVPS, c.VMASKMOVPD)
 	get := func(from Mem, j int, to reg.VecPhysical) {
-		if u.masked() {
-			loadMasked(from, mask[j], to)
-		} else {
+		switch {
+		case u.masked():
+			loadMasked(from, regMask[j], to)
+		case part && j == vecs-1:
+			move(from, mask, to)
+		default:
 			load(from, to)
 		}
 	}
@@ -212,9 +237,12 @@ func (u ukernel) plainTile(c *build.Context, rows, vecs int) {
 	for i := range rows {
 		for j := range vecs {
 			to := Mem{Base: p.temp, Disp: j * u.Bytes}
-			if u.masked() {
-				load(acc(i, j), mask[j], to)
-			} else {
+			switch {
+			case u.masked():
+				load(acc(i, j), regMask[j], to)
+			case part && j == vecs-1:
+				move(acc(i, j), mask, to)
+			default:
 				load(acc(i, j), to)
 			}
 		}

@@ -3,8 +3,6 @@ package main
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-
-	"hwcal/bench/cpu/asm/simd"
 )
 
 // dotKeys is the number of keys whose products with a query are summed up at once:
@@ -13,10 +11,10 @@ const dotKeys = 4
 
 // dots writes the products of queries and keys that lie in rows, 4 keys at a time:
 // s[i*row + j/4*step + j%4] = q[i*ldq:] . k[j*ldk:]. Each key is read once from memory
-// and meets as many queries at a time as there are registers for sums. Those that are far are fetched as a matrix in
-// memory: with 128 elements each a Zen 4 reads them from there twice as fast, and from L2 by a fifth slower.
+// and meets as many queries at a time as there are registers for sums. What lies that many elements ahead is fetched, to L2 if
+// it is far.
 func (g *gen) dots() {
-	g.begin("Dots", "func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step int, far bool)")
+	g.begin("Dots", "func(m, n, d int, q *T, ldq int, k *T, ldk int, s *T, row, step, ahead int, far bool)")
 	queries := 4
 	if !g.wide() {
 		queries = 2
@@ -30,17 +28,15 @@ func (g *gen) dots() {
 	g.Load(g.Param("q"), x)
 	g.MOVQ(s, to)
 	g.Load(g.Param("m"), left)
-	for _, group := range []struct {
-		name  string
-		count int
-	}{{"several", queries}, {"one", 1}} {
-		g.Label(group.name)
-		g.CMPQ(left, operand.I32(group.count))
-		g.JLT(operand.LabelRef(group.name + "done"))
-		g.dotGroup(group.name, group.count, x, ldq, k, ldk, to, row)
-		g.SUBQ(operand.I32(group.count), left)
-		g.JMP(operand.LabelRef(group.name))
-		g.Label(group.name + "done")
+	for count := queries; count > 0; count /= 2 {
+		name := map[int]string{4: "four", 2: "two", 1: "one"}[count]
+		g.Label(name)
+		g.CMPQ(left, operand.I32(count))
+		g.JLT(operand.LabelRef(name + "done"))
+		g.dotGroup(name, count, x, ldq, k, ldk, to, row)
+		g.SUBQ(operand.I32(count), left)
+		g.JMP(operand.LabelRef(name))
+		g.Label(name + "done")
 	}
 	g.LEAQ(operand.Mem{Base: k, Index: ldk, Scale: dotKeys}, k)
 	step := g.load("step")
@@ -84,11 +80,10 @@ func (g *gen) dotGroup(name string, count int, x, ldq, k, ldk, to, row reg.GPVir
 				}
 			}
 		}
-		g.LEAQ(operand.Mem{Base: kAt, Disp: simd.MatrixDistance}, at)
+		ahead := g.load("ahead")
+		g.LEAQ(operand.Mem{Base: kAt, Index: ahead, Scale: uint8(g.size)}, at)
 		g.CMPB(g.argument("far"), operand.U8(0))
 		g.JNE(operand.LabelRef(fetched + "far"))
-		// Eight keys ahead, beyond what the hardware fetches at the end of a page.
-		g.LEAQ(operand.Mem{Base: kAt, Index: ldk, Scale: 8}, at)
 		fetch(func(m operand.Mem) { g.PREFETCHT0(m) })
 		g.JMP(operand.LabelRef(fetched))
 		g.Label(fetched + "far")
