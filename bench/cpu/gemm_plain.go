@@ -96,15 +96,18 @@ func (g *gemm[T]) planSmall(halfL2, halfL3 int) {
 // there is to do with a line.
 func (g *gemm[T]) plainRows(size int) bool {
 	stride := g.n * size
+	near := stride < setStride
 	switch {
 	case g.m == 1:
 		return stride <= setStride/4
 	case g.m < 4:
 		return stride < setStride/2
 	case g.masked && stride%64 != 0: // the lines of a panel are spread over the sets
-		return stride < 2*setStride
+		near = stride < 2*setStride
 	}
-	return stride < setStride || g.k <= 4*fewSteps && (g.masked || stride%setStride != 0)
+	beside := stride % setStride
+	crowded := min(beside, setStride-beside) < 16 // a row is in the sets of the one before
+	return near || g.k <= 4*fewSteps && (g.masked || !crowded)
 }
 
 // small says whether the product is computed on the matrices as they are.
