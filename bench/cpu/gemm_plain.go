@@ -49,7 +49,7 @@ const fewSteps = 8
 const oddRows = 32
 
 // planSmall plans a product of unpacked matrices where packing is not worth its time: where A has few rows, or all
-// matrices fit into L2, or B into half of it; or where A is in L3 or meets few panels of B. Then as many
+// matrices fit into L2, or B into half of it; where A is in L3 or meets few panels of B; or where there are few steps. Then as many
 // rows of B as fit into that half are multiplied by all of A before the next ones. Unless all
 // matrices fit or B is one panel, rows of B have to be near each other, as the lines of a panel
 // would else compete for few sets. Where they do not begin with a cache line, vectors cross lines

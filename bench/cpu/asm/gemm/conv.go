@@ -83,6 +83,24 @@ func (t target) setMask(c *build.Context, i int) {
 	}
 }
 
+// getPart loads the lanes of mask i, which setMask made; the others are 0.
+func (t target) getPart(c *build.Context, from Mem, i int, to reg.VecPhysical) {
+	if t.masked() {
+		pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z)(from, regMask[i], to)
+	} else {
+		pick(t, c.VMASKMOVPS, c.VMASKMOVPD)(from, t.V(8+i), to)
+	}
+}
+
+// putPart stores the lanes of mask i.
+func (t target) putPart(c *build.Context, v reg.VecPhysical, i int, to Mem) {
+	if t.masked() {
+		pick(t, c.VMOVUPS, c.VMOVUPD)(v, regMask[i], to)
+	} else {
+		pick(t, c.VMASKMOVPS, c.VMASKMOVPD)(v, t.V(8+i), to)
+	}
+}
+
 // bitsOfLanes has in each lane the bit of it.
 func (t target) bitsOfLanes() Mem {
 	return Mem{Symbol: Symbol{Name: t.prefix + "gemmLaneBits", Static: true}, Base: reg.StaticBase}

@@ -68,7 +68,7 @@ func (u ukernel) plainRow(c *build.Context, rows int) {
 	// half is for what is no wider than a vector.
 	half := func() {
 		if u.masked() {
-			u.plainMask(c, p.cols, 0)
+			u.maskColumns(c, p.cols, 0)
 			last(1, false)
 			return
 		}
@@ -76,7 +76,7 @@ func (u ukernel) plainRow(c *build.Context, rows int) {
 		c.JL(LabelRef(at("less")))
 		last(1, false)
 		c.Label(at("less"))
-		u.plainMask(c, p.cols, plainMask)
+		u.maskColumns(c, p.cols, plainMask)
 		last(1, true)
 	}
 	c.Label(at("row"))
@@ -95,9 +95,9 @@ func (u ukernel) plainRow(c *build.Context, rows int) {
 	c.JLE(LabelRef(at("half")))
 	c.LEAQ(Mem{Base: p.cols, Disp: -u.lanes()}, p.loop)
 	if u.masked() {
-		u.plainMask(c, p.loop, 1)
+		u.maskColumns(c, p.loop, 1)
 	} else {
-		u.plainMask(c, p.loop, plainMask)
+		u.maskColumns(c, p.loop, plainMask)
 		last(u.vecs, true)
 	}
 	c.Label(at("whole"))
@@ -110,11 +110,11 @@ func (u ukernel) plainRow(c *build.Context, rows int) {
 	half()
 }
 
-// plainMask is that of AVX2, in the last register.
+// plainMask is the number of the mask of AVX2, which is in the last register.
 const plainMask = 7
 
-// plainMask makes mask i that of the first columns of a vector.
-func (u ukernel) plainMask(c *build.Context, columns reg.GPPhysical, i int) {
+// maskColumns makes mask i that of the first columns of a vector.
+func (u ukernel) maskColumns(c *build.Context, columns reg.GPPhysical, i int) {
 	c.MOVL(I32(-1), reg.EAX)
 	c.BZHIL(columns.As32(), reg.EAX, reg.EAX)
 	u.setMask(c, i)
@@ -123,7 +123,7 @@ func (u ukernel) plainMask(c *build.Context, columns reg.GPPhysical, i int) {
 // plainTile writes one tile of rows x vecs; of the last vector, with AVX2, a part.
 func (u ukernel) plainTile(c *build.Context, rows, vecs int, part bool) {
 	at := func(s string) string { return fmt.Sprintf("%s%dx%d", s, rows, vecs) }
-	registers, mask := u.Regs, u.V(8+plainMask)
+	registers := u.Regs
 	if part {
 		at = func(s string) string { return fmt.Sprintf("part%s%dx%d", s, rows, vecs) }
 		registers--
@@ -140,15 +140,17 @@ func (u ukernel) plainTile(c *build.Context, rows, vecs int, part bool) {
 	broadcast := pick(u.target, c.VBROADCASTSS, c.VBROADCASTSD)
 	fma := pick(u.target, c.VFMADD231PS, c.VFMADD231PD)
 	load := pick(u.target, c.VMOVUPS, c.VMOVUPD)
-	loadMasked := pick(u.target, c.VMOVUPS_Z, c.VMOVUPD_Z)
-	move := pick(u.target, c.VMASKMOVPS, c.VMASKMOVPD)
+	// isPart tells whether vector j has a mask, and which.
+	isPart := func(j int) (mask int, yes bool) {
+		if u.masked() {
+			return j, true
+		}
+		return plainMask, part && j == vecs-1
+	}
 	get := func(from Mem, j int, to reg.VecPhysical) {
-		switch {
-		case u.masked():
-			loadMasked(from, regMask[j], to)
-		case part && j == vecs-1:
-			move(from, mask, to)
-		default:
+		if mask, yes := isPart(j); yes {
+			u.getPart(c, from, mask, to)
+		} else {
 			load(from, to)
 		}
 	}
@@ -237,12 +239,9 @@ func (u ukernel) plainTile(c *build.Context, rows, vecs int, part bool) {
 	for i := range rows {
 		for j := range vecs {
 			to := Mem{Base: p.temp, Disp: j * u.Bytes}
-			switch {
-			case u.masked():
-				load(acc(i, j), regMask[j], to)
-			case part && j == vecs-1:
-				move(acc(i, j), mask, to)
-			default:
+			if mask, yes := isPart(j); yes {
+				u.putPart(c, acc(i, j), mask, to)
+			} else {
 				load(acc(i, j), to)
 			}
 		}

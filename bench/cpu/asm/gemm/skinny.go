@@ -16,9 +16,8 @@ const skinnyRows = 4
 // a step, as many vectors wide as fit, stay in registers, while the rows of y, which are
 // in L1, pass by: B is read once, in the order of memory.
 //
-// The rows that come next are fetched into L2, which waits for
-// more lines at a time than L1 does: with eight rows of x Zen 4 reads B from memory at 17 GB/s,
-// and at 11 where they are fetched into L1.
+// The rows that come next are fetched into L2, which waits for more lines at a time than L1 does: with eight rows of x a
+// Zen 4 reads B from memory at 17 GB/s, and at 11 where they are fetched into L1.
 func (t target) skinny(c *build.Context) {
 	vecs, firstMask := 4, 0 // 16 registers of B, 4 of y, 4 of x
 	if !t.masked() {
@@ -44,23 +43,17 @@ func (t target) skinny(c *build.Context) {
 		return simd.Nth(base, ldb, ldb3, p, j*t.Bytes)
 	}
 	get := func(from Mem, j int, to reg.VecPhysical, whole bool) {
-		switch {
-		case whole:
+		if whole {
 			pick(t, c.VMOVUPS, c.VMOVUPD)(from, to)
-		case t.masked():
-			pick(t, c.VMOVUPS_Z, c.VMOVUPD_Z)(from, regMask[j], to)
-		default:
-			pick(t, c.VMASKMOVPS, c.VMASKMOVPD)(from, t.V(8+firstMask+j), to)
+		} else {
+			t.getPart(c, from, firstMask+j, to)
 		}
 	}
 	put := func(v reg.VecPhysical, j int, to Mem, whole bool) {
-		switch {
-		case whole:
+		if whole {
 			pick(t, c.VMOVUPS, c.VMOVUPD)(v, to)
-		case t.masked():
-			pick(t, c.VMOVUPS, c.VMOVUPD)(v, regMask[j], to)
-		default:
-			pick(t, c.VMASKMOVPS, c.VMASKMOVPD)(v, t.V(8+firstMask+j), to)
+		} else {
+			t.putPart(c, v, firstMask+j, to)
 		}
 	}
 	// columns multiplies as many as fit, or if they are not whole vectors those that are left.
