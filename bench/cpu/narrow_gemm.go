@@ -45,13 +45,13 @@ type narrowKernels struct {
 	// multiple of 4, as it takes four panels at a time. With sumB, it multiplies by B + 128. It may be nil.
 	skinny func(m, n, steps int, x, b *byte, ldb int, y *byte)
 
-	// direct multiplies m unpacked rows of A by n columns of B, a multiple of nr/2, of which it packs nr at a
-	// time, for all of k, into room. k is a whole number of groups. It may be nil.
-	direct func(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
+	// direct multiplies m unpacked rows of A by n columns of B, of which it packs nr at a time, or nr/2 if there are
+	// no more, for all of k, into room. It may be nil.
+	direct func(m, n, k int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
 
 	// panels is direct for a B that is packed: panels of all of k, next bytes apart, with what sumB wrote
 	// sums bytes after the start of each. It is set if direct is.
-	panels func(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
+	panels func(m, n, k int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
 }
 
 // shift is what packA adds to bytes, without carry.

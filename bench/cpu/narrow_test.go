@@ -109,6 +109,15 @@ func TestNarrowGEMM(t *testing.T) {
 			for m := 1; m <= directRows; m++ {
 				cases = append(cases, narrowCase{m: m, n: (1 + m%4) * nr / 2, k: (1 + m%3) * u.gemm.group, threads: 1, front: m%2 == 0, direct: true})
 			}
+			// Parts of vectors, and of groups, fewer than one among them.
+			for n := 1; n <= 2*nr+1; n++ {
+				c := narrowCase{m: 1 + n%directRows, n: n, k: 1 + n%(3*u.gemm.group), threads: 1, front: n%2 == 0, direct: true}
+				cases = append(cases, c)
+				c.m, c.direct, c.packed, c.pack = c.m+2*directRows, false, true, true
+				cases = append(cases, c)
+				c.end = true
+				cases = append(cases, c)
+			}
 			cases = append(cases, narrowCase{m: 2*mr + 1, n: nr, k: step + u.gemm.group, threads: 2, direct: true},
 				narrowCase{m: mr, n: 3 * nr / 2, k: 2 * step, threads: 2, front: true, direct: true})
 			// Rows of A by packed panels, whole ones and others, with more rows than are finished at a time.

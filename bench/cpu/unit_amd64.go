@@ -105,16 +105,16 @@ func int8gemmSkinnyAVX512VNNI(m, n, steps int, x, b *byte, ldb int, y *byte)
 // The functions below do what narrowKernels.direct says.
 
 //go:noescape
-func bf16gemmDirectAVX512BF16(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
+func bf16gemmDirectAVX512BF16(m, n, k int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
 
 //go:noescape
-func bf16gemmPanelsAVX512BF16(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
+func bf16gemmPanelsAVX512BF16(m, n, k int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
 
 //go:noescape
-func int8gemmDirectAVX512VNNI(m, n, groups int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
+func int8gemmDirectAVX512VNNI(m, n, k int, a *byte, lda int, b *byte, ldb int, c *byte, ldc int, room *byte)
 
 //go:noescape
-func int8gemmPanelsAVX512VNNI(m, panels, groups int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
+func int8gemmPanelsAVX512VNNI(m, n, k int, a *byte, lda int, b *byte, next, sums int, c *byte, ldc int)
 
 // The functions below do what dotPeak.run says.
 
