@@ -222,7 +222,7 @@ func (v *conv[T]) run(id int, s *convScratch[T], x, weights, y []T, ld int, epi 
 		}
 		for p0 := 0; p0 < g.k; p0 += v.depth {
 			p1 := min(p0+v.depth, g.k)
-			if v.shifts != nil && v.stride > 1 {
+			if v.shifts != nil && !v.shifts.inPlace() {
 				t.channel = p0 / v.tapCount
 				t.image = v.shifts.split(s.planes[id], image[t.channel*v.h*v.w:], (p1-p0)/v.tapCount, j0, j1)
 			}

@@ -13,7 +13,7 @@ type convBlock[T float] struct {
 	panels
 	first, last int
 	weights     []T // packed, from the block on
-	image       []T // or its planes, with a stride
+	image       []T // or its planes: see shifts
 	channel     int // the first one in image
 	bp, edge    []T
 	masks       []int // room for the masks of the steps of a tile

@@ -14,6 +14,7 @@ import (
 type channelPairs struct {
 	convShape
 	interleave pairRows
+	half       halfKernels
 }
 
 // pairRows writes dst[2*j] = src[j] and dst[2*j+1] = src[ld/2+j] for j < n, of 16 bits each; ld is in bytes.
@@ -47,16 +48,9 @@ func (p *channelPairs) ofX(dst, x []byte, first, last int) {
 			if 2*pair+1 < channels {
 				p.interleave(&to[0], &x[from*2:][:(plane+hi-lo)*2][0], plane*2, hi-lo)
 			} else {
-				single(as[uint32](to), as[uint16](x)[from:])
+				p.half.widenSlice(as[float32](to), as[uint16](x)[from:][:hi-lo]) // the first of the pair is 0
 			}
 		}
-	}
-}
-
-// single makes pairs whose second element is 0.
-func single(dst []uint32, x []uint16) {
-	for i := range dst {
-		dst[i] = uint32(x[i])
 	}
 }
 
@@ -68,9 +62,9 @@ func (p *channelPairs) ofFilters(weights []uint16) []float32 {
 		filter, pair := i/of, i%of
 		from := weights[(filter*channels+2*pair)*taps:]
 		for tap := range taps {
-			bits := uint32(from[tap])
+			bits := uint32(from[tap]) << 16 // alone, as a number in fp32
 			if 2*pair+1 < channels {
-				bits |= uint32(from[taps+tap]) << 16
+				bits = uint32(from[tap]) | uint32(from[taps+tap])<<16
 			}
 			all[i*taps+tap] = math.Float32frombits(bits)
 		}
@@ -84,7 +78,7 @@ func bindPairConvs(ws *workspace, c bench.Chain, s convShape) ([]*kernel, error)
 	if interleave == nil {
 		return nil, nil
 	}
-	p := &channelPairs{s, interleave}
+	p := &channelPairs{s, interleave, halfKernelsFor(ws.dtype, ws.isa)}
 	plans, err := newConvPlans(u, ws.caches, len(ws.workers), p.shape())
 	if err != nil {
 		return nil, err

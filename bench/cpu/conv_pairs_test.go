@@ -34,10 +34,11 @@ func TestPairConv(t *testing.T) {
 			{2, 18, 5, 4, 9, 3, 3, 1, 1, 3}, // groups of an odd number of channels each
 			{1, 3, 20, 21, 17, 7, 7, 2, 3, 1},
 			{1, 5, 9, 17, 33, 5, 5, 3, 2, 1},   // a stride that is gathered
+			{1, 3, 33, 36, 17, 4, 4, 4, 0, 1},  // patches
 			{1, 36, 3, 28, 33, 3, 3, 1, 1, 1},  // two panels of pixels a row
 			{2, 64, 14, 14, 64, 3, 3, 1, 1, 1}, // nothing is left over
 		} {
-			p := &channelPairs{s, interleave}
+			p := &channelPairs{s, interleave, halfKernelsFor(unit.dtype, AVX512)}
 			shape := p.shape()
 			for j, b := range []blocking{small, newConvBlocking(u.gemmKernels, cacheSizes{}, shape.k/shape.groups, shape.c/shape.groups*shape.r*shape.s)} {
 				tm := teams[(i+j)%len(teams)]

@@ -95,8 +95,8 @@ func (m *pixelMajor[T]) lengths() (packed, sums, planes int) {
 	if m.gemm.kc < m.gemm.k {
 		panels = ceilDiv(m.filters, m.grid.cols)
 	}
-	if m.stride > 1 {
-		planes = m.group * m.planes()
+	if !m.inPlace() {
+		planes = m.group*m.planes() + m.roomLen()
 	}
 	sums = panels * m.sumsLen()
 	if m.apart {

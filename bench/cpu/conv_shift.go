@@ -2,7 +2,7 @@ package cpu
 
 import (
 	"math"
-	"slices"
+	"math/bits"
 	"unsafe"
 )
 
@@ -12,8 +12,8 @@ import (
 // from X and packs it on the way for the other rows; where that needs a mask and the tiles
 // take none, B is packed beforehand, in whole vectors.
 //
-// A convolution with a stride reads the planes of its phases: those of phase (y, x)
-// are the rows y, y+stride, ... and the columns x, x+stride, ... of X.
+// Other convolutions read the planes of their phases: those of phase (y, x) are the rows y, y+stride, ... and the
+// columns x, x+stride, ... of X, as many as the output has. See conv_phases.go.
 type shifts[T float] struct {
 	convShape
 	convSteps
@@ -33,33 +33,27 @@ type shifts[T float] struct {
 // the next: runs of channels with the same tap would be too short.
 const minRun = 16
 
-type phase struct{ y, x int }
-
-// split is a phase, where its plane is among those of a channel, and how far from it (beside) is
-// that of the odd columns of the same rows, which the same pass makes; 0 if none does.
-type split struct {
-	phase
-	at, beside int
-}
-
 // tapShift is the phase of a tap, and how far its pixels are from those of the output.
 type tapShift struct{ phase, rows, cols int }
 
 // newShifts gives nil for shapes and instruction sets that it does not fit.
 func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *shifts[T] {
-	if ck.packRun == nil || s.stride == 1 && s.q() != s.w || s.stride > 2 {
+	if ck.packRun == nil || bits.OnesCount(uint(s.stride)) > 1 {
 		return nil
 	}
 	m := &shifts[T]{convShape: s, convSteps: st, gemmKernels: g, convKernels: ck, height: ceilDiv(s.h, s.stride), width: s.q()}
 	if s.r*s.s > 1 && m.channels < minRun && (g.tileTaps != nil || ck.packTaps != nil) {
 		m.block = 1
 	}
+	fewPlanes := m.inPlace() || s.stride == 2
 	for tap := range s.r * s.s {
 		dy, dx := tap/s.s-s.pad, tap%s.s-s.pad
 		p := phase{dy & (s.stride - 1), dx & (s.stride - 1)}
 		shift := tapShift{rows: (dy - p.y) / s.stride, cols: (dx - p.x) / s.stride}
 		if shift.cols > 0 && p.x+s.q()*s.stride < s.w {
-			return nil // would read a column behind the plane's last
+			// It would read a column behind the plane's last, and has a plane of its own.
+			p.x, shift.cols = dx, 0
+			fewPlanes = false
 		}
 		for shift.phase < len(m.phases) && m.phases[shift.phase] != p {
 			shift.phase++
@@ -69,6 +63,9 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		}
 		m.taps = append(m.taps, shift)
 		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.width+shift.cols)
+	}
+	if !fewPlanes && (s.p()*s.q() <= g.nr || s.stride == 1 && m.channels >= minRun) {
+		return nil // im2col takes less time than to make so many planes
 	}
 	m.splits = m.newSplits()
 	for j := 0; j < s.p()*s.q(); j += g.nr {
@@ -89,73 +86,13 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 // pixels take the steps of one block, at most kc, before the planes of the next are made. Planes of all
 // channels at once would be evicted to L3 before their use.
 func (m *shifts[T]) groupChannels(l2, kc int) bool {
-	if m.stride == 1 || m.tapByTap() {
+	if m.inPlace() || m.tapByTap() {
 		return false
 	}
 	fit := l2 / 2 / (m.planes() * int(unsafe.Sizeof(T(0))))
 	most := min(max(fit, minRun), m.block, max(kc/len(m.taps), 2)) // with one there would be no runs
 	m.block = even(m.channels, most, 1)
 	return true
-}
-
-// newSplits are the phases, where both of a row are one split.
-func (m *shifts[T]) newSplits() []split {
-	var all []split
-	plane := m.height * m.width
-	for i, p := range m.phases {
-		beside := 0
-		if other := slices.Index(m.phases, phase{p.y, 1 - p.x}); other >= 0 {
-			if p.x == 1 {
-				continue
-			}
-			beside = (other - i) * plane
-		}
-		all = append(all, split{p, i * plane, beside})
-	}
-	return all
-}
-
-// planes is the size of the planes of one channel.
-func (m *shifts[T]) planes() int { return len(m.phases) * m.height * m.width }
-
-// planesLen is the length that split wants for a group of channels.
-func (m *shifts[T]) planesLen() int {
-	switch {
-	case m == nil || m.stride == 1:
-		return 0
-	case m.tapByTap():
-		return m.channels * m.planes()
-	}
-	return m.block * m.planes()
-}
-
-// split copies the planes of so many channels of an image to dst, as far as the output
-// pixels [j0, j1) need them. Without a stride the image has them.
-func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
-	if m.stride == 1 {
-		return image
-	}
-	top, bottom := m.height, 0
-	for _, t := range m.taps {
-		top, bottom = min(top, t.rows), max(bottom, t.rows+1)
-	}
-	first, end := max(j0/m.width+top, 0), (j1-1)/m.width+bottom
-	ahead := 0
-	if len(m.phases) > 1 {
-		// The same rows of the next channel, as others may belong to another worker. For the one
-		// phase of a 1x1 it does not pay.
-		ahead = m.h * m.w
-	}
-	for c := range channels {
-		to, from := dst[c*m.planes():][:m.planes()], image[c*m.h*m.w:][:m.h*m.w]
-		for _, p := range m.splits {
-			if rows := min(end, (m.h-p.y+1)/2) - first; rows > 0 && p.x < m.w {
-				m.evenOdd(&to[p.at+first*m.width], m.width, p.beside, &from[(p.y+first*2)*m.w+p.x], 2*m.w,
-					rows, min(2*m.width, m.w-p.x), ahead)
-			}
-		}
-	}
-	return dst
 }
 
 // everyPixel says that no pixel of the only tap is beyond the border, so that no kernel needs a mask.
@@ -231,20 +168,4 @@ func packTile[T float, C any](m *shifts[T], t *convBlock[T], r tileRow[T, C], co
 // tapByTap says that the taps of a channel follow each other.
 func (m *shifts[T]) tapByTap() bool {
 	return m.block == 1 && len(m.taps) > 1 && (m.tileTaps != nil || m.packTaps != nil)
-}
-
-// evenOddPortable splits rows of n elements; see convKernels.
-func evenOddPortable[T float](dst *T, ldd, beside int, src *T, lds, rows, n, _ int) {
-	to := func(i int) *T { return (*T)(unsafe.Add(unsafe.Pointer(dst), i*int(unsafe.Sizeof(*dst)))) }
-	from := unsafe.Slice(src, (rows-1)*lds+n)
-	for i := range rows {
-		for j, x := range from[i*lds:][:n] {
-			switch {
-			case j%2 == 0:
-				*to(i*ldd + j/2) = x
-			case beside != 0:
-				*to(beside + i*ldd + j/2) = x
-			}
-		}
-	}
 }

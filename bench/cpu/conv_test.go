@@ -37,6 +37,18 @@ func testConv[T float](t *testing.T, isa ISA) {
 		{2, 12, 9, 9, 18, 3, 3, 1, 1, 3},
 		{1, 6, 9, 10, 6, 3, 3, 2, 1, 6}, // depthwise
 		{1, 8, 8, 8, 16, 7, 7, 2, 3, 1},
+		{1, 19, 15, 17, 16, 3, 3, 2, 0, 1}, // taps behind the last column of a phase
+		{2, 3, 17, 17, 5, 3, 3, 2, 0, 1},
+		{1, 3, 32, 36, 9, 4, 4, 4, 0, 1}, // patches
+		{1, 2, 97, 113, 6, 16, 16, 16, 0, 1},
+		{2, 18, 57, 60, 6, 3, 2, 8, 0, 1},   // filters below the stride, more channels than a run
+		{1, 3, 31, 35, 12, 11, 11, 4, 0, 1}, // AlexNet
+		{1, 20, 27, 29, 8, 9, 7, 4, 2, 2},
+		{1, 17, 27, 25, 7, 1, 1, 4, 0, 1},
+		{1, 3, 9, 13, 6, 3, 5, 1, 0, 1}, // columns that the output lacks
+		{1, 20, 9, 13, 6, 3, 3, 1, 0, 1},
+		{1, 4, 13, 17, 9, 1, 1, 2, 1, 1}, // odd columns alone
+		{1, 5, 9, 7, 6, 3, 3, 1, 2, 1},
 	}
 	kernels := newGEMMKernels[T](isa)
 	small := blocking{2 * kernels.mr, 40, kernels.nr}
