@@ -6,29 +6,29 @@ import (
 	"unsafe"
 )
 
-// phase is where a plane begins in X: see shifts. A column may be beyond the stride.
+// phase is where a plane begins in X: see shifts. The column may be beyond the stride: see newShifts.
 type phase struct{ y, x int }
 
-// split are the phases of the same rows whose columns are less than a stride behind one, x: planes is where the plane of
-// each of them begins among those of a channel, or none.
+// split are the phases of the same rows whose columns are less than a stride behind one, x: at is where the plane of each of
+// them begins among those of a channel, or noPlane.
 type split struct {
 	phase
-	planes []int
+	at []int
 }
 
-const none = -1
+const noPlane = -1
 
 // newSplits are those of all phases.
 func (m *shifts[T]) newSplits() []split {
 	var all []split
 	for i, p := range m.phases {
 		first := phase{p.y, p.x / m.stride * m.stride}
-		at := slices.IndexFunc(all, func(s split) bool { return s.phase == first })
-		if at < 0 {
-			at = len(all)
-			all = append(all, split{first, slices.Repeat([]int{none}, m.stride)})
+		which := slices.IndexFunc(all, func(s split) bool { return s.phase == first })
+		if which < 0 {
+			which = len(all)
+			all = append(all, split{first, slices.Repeat([]int{noPlane}, m.stride)})
 		}
-		all[at].planes[p.x-first.x] = i * m.height * m.width
+		all[which].at[p.x-first.x] = i * m.height * m.width
 	}
 	return all
 }
@@ -50,8 +50,8 @@ func (m *shifts[T]) planesLen() int {
 	return m.block*m.planes() + m.roomLen()
 }
 
-// roomLen is the length of what deinterleave needs besides: each level but the last has both halves of what it splits, which is
-// half as long as at the level before.
+// roomLen is the length of what deinterleave needs besides, or more: at each level but the last both halves of rows, which are
+// at most stride*width long.
 func (m *shifts[T]) roomLen() int {
 	levels := bits.Len(uint(m.stride)) - 1
 	return max(levels-1, 0) * m.height * m.stride * m.width
@@ -78,7 +78,7 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 		to, from := dst[c*m.planes():][:m.planes()], image[c*m.h*m.w:][:m.h*m.w]
 		for _, p := range m.splits {
 			if rows := min(end, ceilDiv(m.h-p.y, m.stride)) - first; rows > 0 && p.x < m.w {
-				d := deinterleave[T]{m.evenOdd, to[first*m.width:], p.planes, m.width, rows}
+				d := deinterleave[T]{m.evenOdd, to[first*m.width:], p.at, m.width, rows}
 				d.run(0, 1, from[(p.y+first*m.stride)*m.w+p.x:], m.stride*m.w, min(m.stride*m.width, m.w-p.x), ahead, dst[channels*m.planes():])
 			}
 		}
@@ -101,8 +101,11 @@ func (d *deinterleave[T]) run(x, step int, src []T, lds, n, ahead int, room []T)
 	}
 	if 2*step < len(d.planes) {
 		half := ceilDiv(n, 2)
-		odd := d.rows * half
-		d.evenOdd(&room[0], half, odd, &src[0], lds, d.rows, n, ahead)
+		odd, beside := d.rows*half, 0
+		if d.wanted(x+step, 2*step) {
+			beside = odd
+		}
+		d.evenOdd(&room[0], half, beside, &src[0], lds, d.rows, n, ahead)
 		d.run(x, 2*step, room, half, half, 0, room[2*odd:])
 		d.run(x+step, 2*step, room[odd:], half, n/2, 0, room[2*odd:])
 		return
@@ -115,9 +118,9 @@ func (d *deinterleave[T]) run(x, step int, src []T, lds, n, ahead int, room []T)
 	}
 	even, odd := d.planes[x], d.planes[x+step]
 	switch {
-	case odd == none:
+	case odd == noPlane:
 		d.evenOdd(&d.to[even], d.ldd, 0, &src[0], lds, d.rows, n, ahead)
-	case even != none:
+	case even != noPlane:
 		d.evenOdd(&d.to[even], d.ldd, odd-even, &src[0], lds, d.rows, n, ahead)
 	case n > 1:
 		d.evenOdd(&d.to[odd], d.ldd, 0, &src[1], lds, d.rows, n-1, ahead)
@@ -127,7 +130,7 @@ func (d *deinterleave[T]) run(x, step int, src []T, lds, n, ahead int, room []T)
 // wanted says whether one of these columns has a plane.
 func (d *deinterleave[T]) wanted(x, step int) bool {
 	for ; x < len(d.planes); x += step {
-		if d.planes[x] != none {
+		if d.planes[x] != noPlane {
 			return true
 		}
 	}

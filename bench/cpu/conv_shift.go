@@ -13,7 +13,7 @@ import (
 // take none, B is packed beforehand, in whole vectors.
 //
 // Other convolutions read the planes of their phases: those of phase (y, x) are the rows y, y+stride, ... and the
-// columns x, x+stride, ... of X, as many as the output has. See conv_phases.go.
+// columns x, x+stride, ... of X, as many columns as the output has. See conv_phases.go.
 type shifts[T float] struct {
 	convShape
 	convSteps
@@ -33,10 +33,14 @@ type shifts[T float] struct {
 // the next: runs of channels with the same tap would be too short.
 const minRun = 16
 
+// mostPlanes is how many times as large as an image its planes may be. Those of the first layer of AlexNet are 2.7 times as
+// large, those of patches as large.
+const mostPlanes = 4
+
 // tapShift is the phase of a tap, and how far its pixels are from those of the output.
 type tapShift struct{ phase, rows, cols int }
 
-// newShifts gives nil for shapes and instruction sets that it does not fit.
+// newShifts gives nil for shapes and instruction sets that it does not fit, and where im2col is cheaper.
 func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st convSteps) *shifts[T] {
 	if ck.packRun == nil || bits.OnesCount(uint(s.stride)) > 1 {
 		return nil
@@ -45,7 +49,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	if s.r*s.s > 1 && m.channels < minRun && (g.tileTaps != nil || ck.packTaps != nil) {
 		m.block = 1
 	}
-	fewPlanes := m.inPlace() || s.stride == 2
+	cheap := m.inPlace() || s.stride == 2 // whatever the sizes
 	for tap := range s.r * s.s {
 		dy, dx := tap/s.s-s.pad, tap%s.s-s.pad
 		p := phase{dy & (s.stride - 1), dx & (s.stride - 1)}
@@ -53,7 +57,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		if shift.cols > 0 && p.x+s.q()*s.stride < s.w {
 			// It would read a column behind the plane's last, and has a plane of its own.
 			p.x, shift.cols = dx, 0
-			fewPlanes = false
+			cheap = false
 		}
 		for shift.phase < len(m.phases) && m.phases[shift.phase] != p {
 			shift.phase++
@@ -64,8 +68,8 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		m.taps = append(m.taps, shift)
 		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.width+shift.cols)
 	}
-	if !fewPlanes && (s.p()*s.q() <= g.nr || s.stride == 1 && m.channels >= minRun) {
-		return nil // im2col takes less time than to make so many planes
+	if !cheap && (s.p()*s.q() <= g.nr || s.stride == 1 && m.channels >= minRun || m.planes() > mostPlanes*s.h*s.w) {
+		return nil
 	}
 	m.splits = m.newSplits()
 	for j := 0; j < s.p()*s.q(); j += g.nr {
@@ -82,7 +86,8 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	return m
 }
 
-// groupChannels makes the channels of a block so few that their planes stay in half of L2, and says whether it did: all
+// groupChannels makes the channels of a block so few that their planes stay in half of L2, unless runs become too short, and
+// says whether it did: all
 // pixels take the steps of one block, at most kc, before the planes of the next are made. Planes of all
 // channels at once would be evicted to L3 before their use.
 func (m *shifts[T]) groupChannels(l2, kc int) bool {

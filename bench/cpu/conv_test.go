@@ -96,7 +96,11 @@ func checkConv[T float](t *testing.T, r *rand.Rand, isa ISA, team *team, v convS
 
 	y := random(v.n * v.k * v.p() * v.q())
 	packed := plan.packWeights(random(plan.weightsLen()), foldedW)
-	s, err := plan.newScratch(asBytes(random(int(plan.scratchBytes()) / int(unsafe.Sizeof(T(0))))))
+	mem := random(int(plan.scratchBytes()) / int(unsafe.Sizeof(T(0))))
+	for i := range mem { // what is not written must not matter
+		mem[i] = T(math.NaN())
+	}
+	s, err := plan.newScratch(asBytes(mem))
 	if err != nil {
 		return err
 	}

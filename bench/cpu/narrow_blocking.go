@@ -6,7 +6,8 @@ import (
 )
 
 // narrowFewPanels is the number of panels of B up to which kc grows beyond what L1 holds: a panel of A is then
-// used so little that the cost of packing it in short rows exceeds that of reading long panels from L2.
+// used so little that the cost of packing it in short rows exceeds that of reading long panels from L2. Up to as many, A is
+// read as it comes, once for each, from wherever it is: see narrowDirect.
 const narrowFewPanels = 4
 
 // newNarrowGEMM plans a product with blocks that follow the caches.

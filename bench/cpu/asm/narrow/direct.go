@@ -82,7 +82,7 @@ func (v vector) newDirect(c *build.Context, name, signature string) direct {
 	return s
 }
 
-// firstBits sets so many bits of a mask, up to 64, and changes n.
+// firstBits sets so many bits of a mask, up to 64, and changes n and directLeft.
 func (s direct) firstBits(n reg.GPPhysical, mask reg.OpmaskPhysical) {
 	s.MOVQ(I32(-1), directLeft)
 	s.BZHIQ(n, directLeft, n)
@@ -129,7 +129,7 @@ var (
 	directLDC, directLDC3        = reg.R10, reg.R11
 	directLeft                   = reg.R12 // rows
 	directA, directTo            = reg.R13, reg.R14
-	directAt, directGroups       = reg.R15, reg.RAX // in room; groups left
+	directAt, directK            = reg.R15, reg.RAX // in packed columns; elements of k left, less a group
 	// While B is interleaved, the distance of its rows, else where the fifth row of a tile lies, and the
 	// row behind the tile.
 	directLDB, directLDB3   = reg.RCX, reg.RDX
@@ -160,19 +160,19 @@ func (s direct) interleave(count int) {
 	s.Load(s.Param("ldb"), directLDB)
 	s.LEAQ(Mem{Base: directLDB, Index: directLDB, Scale: 2}, directLDB3)
 	s.Load(s.Param("room"), directAt)
-	s.Load(s.Param("k"), directGroups)
+	s.Load(s.Param("k"), directK)
 	s.MOVQ(directB, directA)
-	s.SUBQ(U32(s.group), directGroups)
+	s.SUBQ(U32(s.group), directK)
 	s.JLT(LabelRef(label + "rest"))
 	s.Label(label)
 	s.interleaveGroup(count, s.group)
 	s.LEAQ(Mem{Base: directA, Index: directLDB, Scale: uint8(s.group)}, directA)
 	s.ADDQ(U32(count*s.Bytes), directAt)
-	s.SUBQ(U32(s.group), directGroups)
+	s.SUBQ(U32(s.group), directK)
 	s.JGE(LabelRef(label))
 	s.Label(label + "rest")
 	for rows := 1; rows < s.group; rows++ {
-		s.CMPQ(directGroups, I32(rows-s.group))
+		s.CMPQ(directK, I32(rows-s.group))
 		s.JNE(LabelRef(fmt.Sprint(label, "not", rows)))
 		s.interleaveGroup(count, rows)
 		s.Label(fmt.Sprint(label, "not", rows))
@@ -277,8 +277,8 @@ func (s direct) tiles(rows, count int, columns string) {
 		eachSum(func(i, j int) { s.zero(s.Context, sum(set, i, j)) })
 	}
 	s.Load(s.Param(columns), directAt)
-	s.Load(s.Param("k"), directGroups)
-	s.SUBQ(U32(s.group), directGroups)
+	s.Load(s.Param("k"), directK)
+	s.SUBQ(U32(s.group), directK)
 	s.JLT(LabelRef(rest))
 	pitch := count
 	if s.next != nil {
@@ -294,11 +294,11 @@ func (s direct) tiles(rows, count int, columns string) {
 			s.ADDQ(U32(s.size*s.group), base)
 		}
 		s.ADDQ(U32(pitch*s.Bytes), directAt)
-		s.SUBQ(U32(s.group), directGroups)
+		s.SUBQ(U32(s.group), directK)
 	}
 	s.JGE(LabelRef(group))
 	s.Label(rest)
-	s.CMPQ(directGroups, I32(-s.group))
+	s.CMPQ(directK, I32(-s.group))
 	s.JEQ(LabelRef(sums))
 	multiply(0, func(from Mem, f reg.VecPhysical) {
 		if s.size == 1 {
