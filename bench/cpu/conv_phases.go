@@ -9,24 +9,24 @@ import (
 // phase is where a plane begins in X: see shifts. The column may be beyond the stride: see newShifts.
 type phase struct{ y, x int }
 
-// split are the phases of the same rows whose columns are less than a stride behind one, x: at is where the plane of each of
-// them begins among those of a channel, or noPlane.
-type split struct {
+// rowPhases are the phases of the same rows whose columns are less than a stride behind one, x: at is where the plane of each
+// of them begins among those of a channel, or noPlane.
+type rowPhases struct {
 	phase
 	at []int
 }
 
 const noPlane = -1
 
-// newSplits are those of all phases.
-func (m *shifts[T]) newSplits() []split {
-	var all []split
+// byRows are those of all phases.
+func (m *shifts[T]) byRows() []rowPhases {
+	var all []rowPhases
 	for i, p := range m.phases {
 		first := phase{p.y, p.x / m.stride * m.stride}
-		which := slices.IndexFunc(all, func(s split) bool { return s.phase == first })
+		which := slices.IndexFunc(all, func(p rowPhases) bool { return p.phase == first })
 		if which < 0 {
 			which = len(all)
-			all = append(all, split{first, slices.Repeat([]int{noPlane}, m.stride)})
+			all = append(all, rowPhases{first, slices.Repeat([]int{noPlane}, m.stride)})
 		}
 		all[which].at[p.x-first.x] = i * m.height * m.width
 	}
@@ -76,7 +76,7 @@ func (m *shifts[T]) split(dst, image []T, channels, j0, j1 int) []T {
 	}
 	for c := range channels {
 		to, from := dst[c*m.planes():][:m.planes()], image[c*m.h*m.w:][:m.h*m.w]
-		for _, p := range m.splits {
+		for _, p := range m.rowPhases {
 			if rows := min(end, ceilDiv(m.h-p.y, m.stride)) - first; rows > 0 && p.x < m.w {
 				d := deinterleave[T]{m.evenOdd, to[first*m.width:], p.at, m.width, rows}
 				d.run(0, 1, from[(p.y+first*m.stride)*m.w+p.x:], m.stride*m.w, min(m.stride*m.width, m.w-p.x), ahead, dst[channels*m.planes():])

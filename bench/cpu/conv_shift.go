@@ -19,14 +19,14 @@ type shifts[T float] struct {
 	convSteps
 	gemmKernels[T]
 	convKernels[T]
-	phases []phase
-	splits []split
-	height int // of a plane
-	width  int // of a plane and of the output
-	taps   []tapShift
-	at     []int // of the first pixel of each tap, in the planes of a channel
-	masks  []int // [panel][tap]
-	places []int // of each step, in all planes, if the taps of a channel follow each other
+	phases    []phase
+	rowPhases []rowPhases
+	height    int // of a plane
+	width     int // of a plane and of the output
+	taps      []tapShift
+	at        []int // of the first pixel of each tap, in the planes of a channel
+	masks     []int // [panel][tap]
+	places    []int // of each step, in all planes, if the taps of a channel follow each other
 }
 
 // minRun is the number of channels below which k runs over all taps of one channel, then of
@@ -49,7 +49,7 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 	if s.r*s.s > 1 && m.channels < minRun && (g.tileTaps != nil || ck.packTaps != nil) {
 		m.block = 1
 	}
-	cheap := m.inPlace() || s.stride == 2 // whatever the sizes
+	cheap := m.inPlace() || s.stride == 2 // cheaper than im2col, whatever the sizes
 	for tap := range s.r * s.s {
 		dy, dx := tap/s.s-s.pad, tap%s.s-s.pad
 		p := phase{dy & (s.stride - 1), dx & (s.stride - 1)}
@@ -68,10 +68,12 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 		m.taps = append(m.taps, shift)
 		m.at = append(m.at, (shift.phase*m.height+shift.rows)*m.width+shift.cols)
 	}
+	// Else a panel of pixels has to repay the planes; and without a stride im2col loads a vector in a few pieces, in less time
+	// than many channels are copied.
 	if !cheap && (s.p()*s.q() <= g.nr || s.stride == 1 && m.channels >= minRun || m.planes() > mostPlanes*s.h*s.w) {
 		return nil
 	}
-	m.splits = m.newSplits()
+	m.rowPhases = m.byRows()
 	for j := 0; j < s.p()*s.q(); j += g.nr {
 		for tap := range m.taps {
 			m.masks = append(m.masks, s.mask(j, min(g.nr, s.p()*s.q()-j), tap))
@@ -87,9 +89,8 @@ func newShifts[T float](g gemmKernels[T], ck convKernels[T], s convShape, st con
 }
 
 // groupChannels makes the channels of a block so few that their planes stay in half of L2, unless runs become too short, and
-// says whether it did: all
-// pixels take the steps of one block, at most kc, before the planes of the next are made. Planes of all
-// channels at once would be evicted to L3 before their use.
+// says whether it did: all pixels take the steps of one block, at most kc, before the planes of the next are made. Planes of
+// all channels at once would be evicted to L3 before their use.
 func (m *shifts[T]) groupChannels(l2, kc int) bool {
 	if m.inPlace() || m.tapByTap() {
 		return false

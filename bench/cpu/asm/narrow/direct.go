@@ -281,7 +281,7 @@ func (s direct) tiles(rows, count int, columns string) {
 	s.SUBQ(U32(s.group), directK)
 	s.JLT(LabelRef(rest))
 	pitch := count
-	if s.next != nil {
+	if s.next != nil { // packed panels have all vectors
 		pitch = vecs
 	}
 	s.Label(group)
